@@ -1,0 +1,129 @@
+"""Scaled dot-product attention in PyTorch, for any number of leading dimensions."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from attnlab.masks import check_mask
+
+
+def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Softmax over the keys that each query may attend to.
+
+    Blocked scores become minus infinity, so that their weight is exactly zero and the softmax
+    divides by what is left. A query that may attend to nothing gets a row of zeros instead of
+    NaN, and its gradient is zero.
+
+    Parameters
+    ----------
+    scores : Tensor, shape (..., S_q, S_k)
+        One number for each pair of query and key.
+    mask : bool Tensor, broadcastable to (..., S_q, S_k), optional
+        True where a query may attend to a key. Without it every query sees every key.
+
+    Returns
+    -------
+    weights : Tensor, shape (..., S_q, S_k)
+        Non-negative, in the dtype of `scores`. Each row sums to 1, or to 0 where it is fully
+        masked.
+
+    Raises
+    ------
+    TypeError
+        If `mask` is not boolean.
+    ValueError
+        If `mask` does not broadcast to the shape of `scores`.
+    """
+    if mask is None:
+        return torch.softmax(scores, dim=-1)
+    check_mask(mask, scores.shape)
+    empty = ~mask.any(dim=-1, keepdim=True)  # (..., S_q, 1): queries that may attend to nothing
+    scores = scores.masked_fill(~mask, -math.inf).masked_fill(empty, 0.0)
+    return torch.softmax(scores, dim=-1).masked_fill(empty, 0.0)
+
+
+def attention_weights(
+    Q: Tensor, K: Tensor, mask: Tensor | None = None, scale: float | None = None
+) -> Tensor:
+    r"""Compute :math:`\mathrm{softmax}(\text{scale} \cdot QK^\top)`, the weights alone.
+
+    Parameters
+    ----------
+    Q : Tensor, shape (..., S_q, d_k)
+        Queries.
+    K : Tensor, shape (..., S_k, d_k)
+        Keys.
+    mask : bool Tensor, broadcastable to (..., S_q, S_k), optional
+        True where a query may attend to a key.
+    scale : float, optional
+        Factor on the dot products; :math:`1/\sqrt{d_k}` unless given.
+
+    Returns
+    -------
+    weights : Tensor, shape (..., S_q, S_k)
+
+    Raises
+    ------
+    ValueError
+        If queries and keys differ in width, or the mask does not fit.
+    TypeError
+        If `mask` is not boolean.
+    """
+    d_k = Q.shape[-1]
+    if K.shape[-1] != d_k:
+        raise ValueError(
+            f"queries have width {d_k} and keys have width {K.shape[-1]}: "
+            "a dot product needs both to be d_k"
+        )
+    scale = 1 / math.sqrt(d_k) if scale is None else scale
+    scores = (Q * scale) @ K.transpose(-2, -1)  # (..., S_q, S_k)
+    return masked_softmax(scores, mask)
+
+
+def scaled_dot_product_attention(
+    Q: Tensor,
+    K: Tensor,
+    V: Tensor,
+    mask: Tensor | None = None,
+    scale: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    r"""Compute :math:`\mathrm{softmax}(QK^\top / \sqrt{d_k})\,V` and the weights that led to it.
+
+    Parameters
+    ----------
+    Q : Tensor, shape (..., S_q, d_k)
+        Queries: what each position looks for.
+    K : Tensor, shape (..., S_k, d_k)
+        Keys: what each position offers to be found by.
+    V : Tensor, shape (..., S_k, d_v)
+        Values: what each position hands over.
+    mask : bool Tensor, broadcastable to (..., S_q, S_k), optional
+        True where a query may attend to a key.
+    scale : float, optional
+        Factor on the dot products; :math:`1/\sqrt{d_k}` unless given.
+
+    Returns
+    -------
+    output : Tensor, shape (..., S_q, d_v)
+        For each query the weighted mean of the values, or zeros where the mask leaves it nothing.
+    weights : Tensor, shape (..., S_q, S_k)
+
+    Raises
+    ------
+    ValueError
+        If the widths of `Q` and `K` or the lengths of `K` and `V` differ, or the mask does not
+        fit.
+    TypeError
+        If `mask` is not boolean.
+
+    References
+    ----------
+    Vaswani et al. (2017), "Attention Is All You Need", equation 1.
+    """
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(
+            f"there are {K.shape[-2]} keys and {V.shape[-2]} values: each key needs its own value"
+        )
+    weights = attention_weights(Q, K, mask, scale)
+    return torch.matmul(weights, V), weights  # (..., S_q, d_v), (..., S_q, S_k)

@@ -1,0 +1,218 @@
+"""The book's look: one style, heat maps, log-log plots, and figures that follow the page's theme.
+
+Figures become inline SVG whose ink is ``currentColor``, so that they are as readable on a dark page
+as on a light one. Panels that belong together are separate figures in one row: on a phone they
+stand one below the other instead of shrinking.
+"""
+
+import hashlib
+import html
+import io
+import re
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from IPython.display import display
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap, to_rgb
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+# Four hues of Okabe and Ito's colour-blind safe set: each has a contrast of at least 3:1 with a
+# white and with a dark page. Pair them with different markers, never rely on the hue alone.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+MARKERS = ("o", "s", "^", "D")
+
+# Stands for "the colour of the page's text" until `show` replaces it; no palette may contain it.
+INK = "#1f2331"
+
+# Weight 0 is the page itself; the darkest cell stays light enough to write on in the page's ink.
+WEIGHTS = LinearSegmentedColormap.from_list(
+    "weights", [(*to_rgb(COLOURS[0]), 0.0), (*to_rgb(COLOURS[0]), 0.75)]
+)
+
+STYLE = {
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.prop_cycle": plt.cycler(color=COLOURS),
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 10,
+    "figure.constrained_layout.use": True,
+    "font.size": 9.5,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 5,
+    "svg.hashsalt": "attnlab",
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
+
+
+def use_book_style() -> None:
+    """Set the book's look for all figures made from here on."""
+    plt.rcParams.update(STYLE)
+
+
+def panel(width: float = 3.4, height: float = 2.8) -> tuple[Figure, Axes]:
+    """Open a figure with one pair of axes, in the book's look.
+
+    Parameters
+    ----------
+    width, height : float, optional
+        Size in inches. Two panels of the default width share a row on a desktop, and one fills a
+        phone's screen.
+
+    Returns
+    -------
+    fig : Figure
+    ax : Axes
+    """
+    use_book_style()
+    return plt.subplots(figsize=(width, height))
+
+
+def show(*figures: Figure, alt: str, caption: str | None = None) -> None:
+    """Put figures on the page, in one row where there is room, and close them.
+
+    Parameters
+    ----------
+    *figures : Figure
+        One panel each.
+    alt : str
+        What is to be seen, for readers who cannot see it.
+    caption : str, optional
+        Text below the figure. It may hold HTML.
+
+    Raises
+    ------
+    ValueError
+        If there is no figure, or `alt` is empty.
+    """
+    if not figures:
+        raise ValueError("show() got no figure; pass the Figure that panel() returned")
+    if not alt.strip():
+        raise ValueError("alt is empty; say in a sentence what the figure shows")
+    panels = "".join(_to_svg(figure) for figure in figures)
+    text = f"<figcaption>{caption}</figcaption>" if caption else ""
+    markup = (
+        '<figure class="attn-figure" style="margin:1rem 0">'
+        f'<div role="img" aria-label="{html.escape(alt)}" '
+        'style="display:flex;flex-wrap:wrap;gap:1rem;justify-content:center">'
+        f"{panels}</div>{text}</figure>"
+    )
+    display({"text/html": markup, "text/plain": f"[figure: {alt}]"}, raw=True)
+
+
+def _to_svg(figure: Figure) -> str:
+    """Draw a figure as an SVG element in the page's ink, with ids of its own, and close it."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    plt.close(figure)
+    svg = buffer.getvalue()
+    svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
+    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
+    prefix = "f" + hashlib.sha256(svg.encode()).hexdigest()[:8] + "-"
+    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{prefix}", svg)
+    size = r'<svg[^>]*?\bwidth="([\d.]+)pt" height="[\d.]+pt" viewBox="([^"]+)"[^>]*>'
+    return re.sub(
+        size,
+        r'<svg aria-hidden="true" viewBox="\2" style="width:\1pt;max-width:100%;height:auto">',
+        svg,
+        count=1,
+    )
+
+
+def heatmap(
+    ax: Axes,
+    weights: ArrayLike,
+    *,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    blocked: ArrayLike | None = None,
+    numbers: str | None = None,
+    largest: float = 1.0,
+) -> None:
+    """Draw a matrix of attention weights, queries downwards and keys to the right.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where to draw.
+    weights : array, shape (S_q, S_k)
+        Zero is drawn as the bare page, `largest` in full colour.
+    rows, columns : sequence of str, optional
+        Names of the queries and of the keys; their positions unless given.
+    blocked : bool array, shape (S_q, S_k), optional
+        True where the mask forbids attention: these cells are hatched.
+    numbers : str, optional
+        Format of the number written into each cell that is not blocked, such as ``".2f"``.
+    largest : float, optional
+        The weight that gets the full colour.
+
+    Raises
+    ------
+    ValueError
+        If `weights` is not a matrix or a label is missing.
+    """
+    weights = np.asarray(weights, dtype=float)
+    if weights.ndim != 2:
+        raise ValueError(f"weights has shape {weights.shape}, but one matrix (S_q, S_k) fits")
+    S_q, S_k = weights.shape
+    blocked = np.zeros((S_q, S_k), bool) if blocked is None else np.asarray(blocked)
+    ax.pcolormesh(weights, cmap=WEIGHTS, vmin=0, vmax=largest, linewidth=0)
+    if blocked.any():
+        hatched = np.ma.masked_where(~blocked, np.ones((S_q, S_k)))
+        ax.pcolor(hatched, hatch="////", facecolor="none", edgecolor="#8a8f98", linewidth=0)
+    if numbers:
+        for i, j in np.argwhere(~blocked):
+            ax.text(j + 0.5, i + 0.5, format(weights[i, j], numbers), ha="center", va="center")
+    for axis, labels, count in ((ax.yaxis, rows, S_q), (ax.xaxis, columns, S_k)):
+        labels = range(count) if labels is None else labels
+        axis.set_ticks(np.arange(count) + 0.5, labels)
+        axis.set_tick_params(length=0)
+    ax.set(xlabel="key", ylabel="query", aspect="equal", ylim=(S_q, 0), xlim=(0, S_k))
+    ax.spines[:].set_visible(True)
+    ax.spines[:].set_alpha(0.4)
+
+
+def loglog(
+    ax: Axes, x: ArrayLike, y: ArrayLike, label: str, *, series: int = 0, fit: bool = True
+) -> float:
+    """Plot points on log-log axes, with the straight line that fits them.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where to draw.
+    x, y : array, shape (n,)
+        Positive numbers.
+    label : str
+        Name in the legend; the slope is added to it.
+    series : int, optional
+        Which colour and marker to use.
+    fit : bool, optional
+        Whether to draw the fitted line and name its slope.
+
+    Returns
+    -------
+    slope : float
+        Exponent p of the fit y = c x^p, by least squares on the logarithms.
+
+    Raises
+    ------
+    ValueError
+        If a number is not positive, or there are fewer than two points.
+    """
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    if len(x) < 2 or (x <= 0).any() or (y <= 0).any():
+        raise ValueError("a log-log plot needs two or more points, all of them positive")
+    slope, offset = np.polyfit(np.log(x), np.log(y), 1)
+    colour, marker = COLOURS[series % len(COLOURS)], MARKERS[series % len(MARKERS)]
+    ax.loglog(x, y, marker, color=colour, label=f"{label}: slope {slope:.2f}" if fit else label)
+    if fit:
+        ax.loglog(x, np.exp(offset) * x**slope, color=colour, linewidth=1.1)
+    ax.legend()
+    return float(slope)

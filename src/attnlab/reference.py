@@ -1,0 +1,63 @@
+"""Attention in plain NumPy and float64: the oracle that every other version is held against.
+
+Slow and obvious on purpose. It imports nothing but NumPy, so it shares no code, and no mistake,
+with what it checks.
+"""
+
+import numpy as np
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    """Turn each row of scores into weights that sum to 1.
+
+    Parameters
+    ----------
+    scores : array, shape (..., S_k)
+        Real numbers. ``-inf`` marks a position that may not be attended to.
+
+    Returns
+    -------
+    weights : float64 array, shape (..., S_k)
+        ``exp(scores) / sum(exp(scores))`` along the last axis. A row that is ``-inf`` throughout
+        has nothing to attend to and becomes a row of zeros.
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    largest = scores.max(axis=-1, keepdims=True)
+    largest = np.where(np.isneginf(largest), 0.0, largest)
+    exponentials = np.exp(scores - largest)
+    total = exponentials.sum(axis=-1, keepdims=True)
+    return exponentials / np.where(total == 0.0, 1.0, total)
+
+
+def scaled_dot_product_attention(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    r"""Compute :math:`\mathrm{softmax}(QK^\top / \sqrt{d_k})\,V` in float64.
+
+    Parameters
+    ----------
+    Q : array, shape (..., S_q, d_k)
+        Queries.
+    K : array, shape (..., S_k, d_k)
+        Keys.
+    V : array, shape (..., S_k, d_v)
+        Values.
+    mask : bool array, broadcastable to (..., S_q, S_k), optional
+        True where a query may attend to a key.
+
+    Returns
+    -------
+    output : float64 array, shape (..., S_q, d_v)
+    weights : float64 array, shape (..., S_q, S_k)
+        Each row sums to 1, or to 0 where the mask leaves the query nothing.
+
+    References
+    ----------
+    Vaswani et al. (2017), "Attention Is All You Need", equation 1.
+    """
+    Q, K, V = (np.asarray(array, dtype=np.float64) for array in (Q, K, V))
+    scores = Q @ np.swapaxes(K, -2, -1) / np.sqrt(Q.shape[-1])  # (..., S_q, S_k)
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    weights = softmax(scores)
+    return weights @ V, weights  # (..., S_q, d_v), (..., S_q, S_k)

@@ -1,0 +1,1 @@
+"""nbmark: runs and marks notebooks. It knows nothing of attention."""

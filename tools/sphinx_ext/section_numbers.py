@@ -1,0 +1,66 @@
+"""Takes a page's section number from its file name, so that 1_05_... is 1.5 whatever stands before.
+
+Sphinx counts the pages of the table of contents, which is right only once every section is written.
+"""
+
+import re
+from collections.abc import Iterator
+from posixpath import basename
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.environment.collectors.toctree import TocTreeCollector
+
+Number = tuple[int, ...]
+DEPTH = 3
+
+
+def number_in_name(docname: str) -> Number | None:
+    """Read the number: (1, 5) for chapters/1_05_causal_mask, (1,) for 1_00_..., else None."""
+    match = re.match(r"(\d+)_(\d+)_", basename(docname))
+    if match is None:
+        return None
+    chapter, section = int(match[1]), int(match[2])
+    return (chapter, section) if section else (chapter,)
+
+
+def number_headings(toc: nodes.Node, parent: Number) -> Iterator[tuple[nodes.reference, Number]]:
+    """Pair each heading below `toc`, a page's own table of contents, with its number."""
+    headings = [item for item in toc.children if isinstance(item, nodes.list_item)]
+    for count, item in enumerate(headings, start=1):
+        number = (*parent, count)
+        yield next(item.findall(nodes.reference)), number
+        for below in item.children:
+            if isinstance(below, nodes.bullet_list):
+                yield from number_headings(below, number)
+
+
+def number_page(env: BuildEnvironment, docname: str, number: Number) -> None:
+    """Number a page and its headings everywhere that Sphinx looks for it."""
+    title = next(env.tocs[docname].findall(nodes.list_item))
+    pairs = [(next(title.findall(nodes.reference)), number)]
+    for below in title.children:
+        if isinstance(below, nodes.bullet_list):
+            pairs.extend(number_headings(below, number))
+    numbers = env.toc_secnumbers[docname] = {}
+    for reference, own in pairs:
+        shown = own if len(own) <= DEPTH else ()
+        numbers[reference["anchorname"]] = shown
+        reference["secnumber"] = list(shown) or None
+    env.titles[docname]["secnumber"] = list(number)
+
+
+def renumber(_app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Number all pages by name, then figures and equations again, which carry these numbers."""
+    for docname in list(env.toc_secnumbers):
+        number = number_in_name(docname)
+        if number is not None:
+            number_page(env, docname, number)
+    return TocTreeCollector().assign_figure_numbers(env)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Run after Sphinx's own numbering, which has the default priority of 500."""
+    app.connect("env-get-updated", renumber, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
