@@ -1,0 +1,212 @@
+"""What an attention head does, in numbers: statistics of its maps, and the words it connects.
+
+Maps have shape (..., B, H, S, S), queries first, as `attnlab.multihead` and `attnlab.minilm` return
+them. A statistic averages over all queries of all sequences and leaves one number for each head,
+shape (..., H), so that the maps of L layers, (L, B, H, S, S), give (L, H).
+
+A mask has True where a query may attend to a key, and broadcasts to the maps. A query counts if it
+may attend to itself, so under a padding mask of shape (B, 1, 1, S) the padding does not. Where
+nothing is left to average the result is NaN.
+"""
+
+import torch
+from torch import Tensor
+
+from attnlab.masks import check_mask
+
+
+def _allowed(weights: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Give the pairs that may attend (..., B, H, S, S), the queries that count (..., B, H, S)."""
+    if weights.dim() < 4 or weights.shape[-1] != weights.shape[-2]:
+        raise ValueError(
+            f"the maps have shape {tuple(weights.shape)}, but (..., B, H, S, S) fits; "
+            "give a single sequence a batch of 1 with weights[None]"
+        )
+    mask = weights.new_ones((), dtype=torch.bool) if mask is None else mask
+    check_mask(mask, weights.shape)
+    pairs = mask.expand(weights.shape)
+    return pairs, pairs.diagonal(dim1=-2, dim2=-1)
+
+
+def _mean(values: Tensor, counted: Tensor) -> Tensor:
+    """Average values (..., B, H, S) over the counted queries of all sequences: (..., H)."""
+    total = values.masked_fill(~counted, 0.0).sum(dim=(-3, -1))
+    return total / counted.sum(dim=(-3, -1))
+
+
+def entropy(weights: Tensor, mask: Tensor | None = None) -> Tensor:
+    r"""Average the entropy :math:`-\sum_j w_j \ln w_j` of the rows.
+
+    Parameters
+    ----------
+    weights : Tensor, shape (..., B, H, S, S)
+    mask : bool Tensor, broadcastable to `weights`, optional
+
+    Returns
+    -------
+    entropy : Tensor, shape (..., H)
+        In nats: 0 for a head that looks at one key, the logarithm of the number of keys for one
+        that looks at all alike.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the maps are not (..., B, H, S, S), or the mask does not fit them or is not boolean.
+        This holds for all functions below that take a mask.
+    """
+    _, counted = _allowed(weights, mask)
+    return _mean(torch.special.entr(weights).sum(-1), counted)
+
+
+def uniformity(weights: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Average each row's entropy over the logarithm of how many keys the row may attend to.
+
+    Parameters
+    ----------
+    weights : Tensor, shape (..., B, H, S, S)
+    mask : bool Tensor, broadcastable to `weights`, optional
+
+    Returns
+    -------
+    uniformity : Tensor, shape (..., H)
+        From 0, one key takes all, to 1, all keys are alike. Queries with a single key are left out.
+    """
+    pairs, counted = _allowed(weights, mask)
+    n_keys = pairs.sum(-1)  # (..., B, H, S)
+    largest = n_keys.clamp(min=2).to(weights.dtype).log()
+    return _mean(torch.special.entr(weights).sum(-1) / largest, counted & (n_keys > 1))
+
+
+def mean_distance(weights: Tensor, mask: Tensor | None = None) -> Tensor:
+    r"""Average how far a head looks, :math:`\sum_j w_{ij} |i - j|`, in tokens.
+
+    Parameters
+    ----------
+    weights : Tensor, shape (..., B, H, S, S)
+    mask : bool Tensor, broadcastable to `weights`, optional
+
+    Returns
+    -------
+    distance : Tensor, shape (..., H)
+    """
+    _, counted = _allowed(weights, mask)
+    positions = torch.arange(weights.shape[-1], device=weights.device)
+    distance = (positions[:, None] - positions).abs()  # (S, S)
+    return _mean((weights * distance).sum(-1), counted)
+
+
+def position_score(weights: Tensor, offset: int, mask: Tensor | None = None) -> Tensor:
+    """Average the weight on the key that lies `offset` tokens to the right of the query.
+
+    Parameters
+    ----------
+    weights : Tensor, shape (..., B, H, S, S)
+    offset : int
+        -1 for the previous token, 1 for the next. Queries whose key would fall outside of the
+        sequence, or is masked, are left out.
+    mask : bool Tensor, broadcastable to `weights`, optional
+
+    Returns
+    -------
+    score : Tensor, shape (..., H)
+        From 0 to 1.
+    """
+    pairs, counted = _allowed(weights, mask)
+    first, last = max(0, -offset), weights.shape[-1] - max(0, offset)
+    along = weights.diagonal(offset, -2, -1)  # (..., B, H, S - |offset|)
+    counted = counted[..., first : max(first, last)] & pairs.diagonal(offset, -2, -1)
+    return _mean(along, counted)
+
+
+def previous_token_score(weights: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Average the weight on the token before the query: `position_score` at offset -1."""
+    return position_score(weights, -1, mask)
+
+
+def next_token_score(weights: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Average the weight on the token after the query: `position_score` at offset 1."""
+    return position_score(weights, 1, mask)
+
+
+def delimiter_score(weights: Tensor, delimiters: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Average the weight that ordinary tokens spend on delimiters.
+
+    Parameters
+    ----------
+    weights : Tensor, shape (..., B, H, S, S)
+    delimiters : bool Tensor, shape (B, S)
+        True on the tokens to count, such as [CLS]. They are left out as queries.
+    mask : bool Tensor, broadcastable to `weights`, optional
+
+    Returns
+    -------
+    score : Tensor, shape (..., H)
+        From 0 to 1.
+    """
+    _, counted = _allowed(weights, mask)
+    check_mask(delimiters)
+    spent = (weights * delimiters[:, None, None, :]).sum(-1)  # (..., B, H, S)
+    return _mean(spent, counted & ~delimiters[:, None, :])
+
+
+def merge_word_pieces(weights: Tensor, word_ids: Tensor) -> Tensor:
+    """Turn a map over word pieces into a map over words.
+
+    Attention to a word is the sum over its pieces, attention from a word the mean over them
+    (Clark et al. 2019, section 4.1). Pieces that belong to no word, such as [CLS], are dropped, so
+    a row may sum to less than 1.
+
+    Parameters
+    ----------
+    weights : Tensor, shape (..., B, H, S, S)
+    word_ids : int Tensor, shape (B, S)
+        The word that each piece belongs to, counted from 0, or -1 for none.
+
+    Returns
+    -------
+    word_weights : Tensor, shape (..., B, H, W, W)
+        W is the number of words of the longest sequence; rows and columns beyond a shorter
+        sequence's end are 0.
+    """
+    words = torch.arange(int(word_ids.max()) + 1, device=word_ids.device)
+    belongs = (word_ids[:, None, :] == words[:, None]).to(weights.dtype)  # (B, W, S)
+    share = belongs / belongs.sum(-1, keepdim=True).clamp(min=1)
+    return share[:, None] @ weights @ belongs[:, None].mT  # (..., B, H, W, W)
+
+
+def syntax_score(word_weights: Tensor, pairs: Tensor) -> Tensor:
+    """Count how often a word attends most to the word that it depends on.
+
+    Parameters
+    ----------
+    word_weights : Tensor, shape (..., B, H, W, W)
+        Maps over words, as `merge_word_pieces` gives them.
+    pairs : int Tensor, shape (N, 3)
+        Number of the sequence, word from, word to. Attention of a word to itself does not compete.
+
+    Returns
+    -------
+    share : Tensor, shape (..., H)
+        Share of the N pairs whose word *from* attends more to word *to* than to any other.
+    """
+    itself = torch.eye(word_weights.shape[-1], dtype=torch.bool, device=word_weights.device)
+    favourite = word_weights.masked_fill(itself, -1.0).argmax(-1)  # (..., B, H, W)
+    sequence, start, end = pairs.unbind(-1)
+    found = favourite.movedim(-2, -1)[..., sequence, start, :]  # (..., N, H)
+    return (found == end[:, None]).float().mean(-2)
+
+
+def best_offset(pairs: Tensor) -> int:
+    """Give the distance from word to word that the most pairs have: the baseline to beat.
+
+    Parameters
+    ----------
+    pairs : int Tensor, shape (N, 3)
+        Number of the sequence, word from, word to.
+    """
+    return int((pairs[:, 2] - pairs[:, 1]).mode().values)
+
+
+def offset_score(pairs: Tensor, offset: int) -> float:
+    """Give the share of `pairs`, shape (N, 3), whose words lie `offset` apart."""
+    return (pairs[:, 2] - pairs[:, 1] == offset).float().mean().item()
