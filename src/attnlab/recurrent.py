@@ -1,0 +1,154 @@
+"""The two halves of a recurrent encoder-decoder: one LSTM that reads and one that writes."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from attnlab.additive import BahdanauAttention, LuongAttention
+from attnlab.tasks import PAD
+
+State = tuple[Tensor, Tensor]  # hidden state and memory cell of an LSTM, each (1, B, d_state)
+
+
+class Memory(NamedTuple):
+    """What the decoder may look at while it writes.
+
+    Attributes
+    ----------
+    states : Tensor, shape (B, T_x, d_state)
+        One encoder state for each source position.
+    keys : Tensor, shape (B, T_x, width), or None
+        The encoder's share of the scores; None without attention.
+    mask : bool Tensor, shape (B, T_x)
+        True on words, False on padding.
+    """
+
+    states: Tensor
+    keys: Tensor | None
+    mask: Tensor
+
+
+class Encoder(nn.Module):
+    """LSTM that reads the source in both directions, half of the width for each.
+
+    Parameters
+    ----------
+    vocab_size, d_embed, d_state : int
+        Number of source words, width of their vectors, width of a state.
+
+    Raises
+    ------
+    ValueError
+        If `d_state` is odd.
+    """
+
+    def __init__(self, vocab_size: int, d_embed: int, d_state: int) -> None:
+        super().__init__()
+        if d_state % 2:
+            raise ValueError(f"d_state={d_state} is odd, but each direction takes half of it")
+        self.embed = nn.Embedding(vocab_size, d_embed, padding_idx=PAD)
+        self.lstm = nn.LSTM(d_embed, d_state // 2, batch_first=True, bidirectional=True)
+
+    def forward(self, source: Tensor) -> tuple[Tensor, State]:
+        """Read sentences.
+
+        Parameters
+        ----------
+        source : int Tensor, shape (B, T_x)
+            Padded with `PAD`, which changes nothing; at least one word each.
+
+        Returns
+        -------
+        states : Tensor, shape (B, T_x, d_state)
+            Zero on padding.
+        last : pair of Tensors, shape (1, B, d_state)
+            Hidden state and memory cell after the last word read in each direction: the fixed
+            vector that a decoder without attention has to live on.
+        """
+        lengths = (source != PAD).sum(1).cpu()
+        packed = pack_padded_sequence(
+            self.embed(source), lengths, batch_first=True, enforce_sorted=False
+        )
+        packed_states, last = self.lstm(packed)
+        states, _ = pad_packed_sequence(
+            packed_states, batch_first=True, total_length=source.shape[1]
+        )
+        return states, tuple(x.transpose(0, 1).flatten(1).unsqueeze(0) for x in last)
+
+
+class Decoder(nn.Module):
+    """LSTM that writes the target one word at a time.
+
+    Parameters
+    ----------
+    vocab_size, d_embed, d_state : int
+        Number of target words, width of their vectors, width of a state.
+    attention : {None, "bahdanau", "luong"}
+        With ``"bahdanau"`` the previous state :math:`s_{t-1}` asks, and the context enters the
+        LSTM with the previous word. With ``"luong"`` the new state :math:`s_t` asks by the
+        score "general", and the context meets it on the way out.
+
+    Raises
+    ------
+    ValueError
+        If `attention` is none of the three.
+    """
+
+    def __init__(self, vocab_size: int, d_embed: int, d_state: int, attention: str | None) -> None:
+        super().__init__()
+        if attention not in (None, "bahdanau", "luong"):
+            raise ValueError(f"attention is {attention!r}; choose None, 'bahdanau' or 'luong'")
+        self.context_enters = attention == "bahdanau"
+        self.embed = nn.Embedding(vocab_size, d_embed, padding_idx=PAD)
+        self.lstm = nn.LSTM(d_embed + d_state * self.context_enters, d_state, batch_first=True)
+        self.attention = None
+        if attention == "bahdanau":
+            self.attention = BahdanauAttention(d_state, d_state, d_state)
+        elif attention == "luong":
+            self.attention = LuongAttention(d_state, d_state, score="general")
+        if attention:
+            self.combine = nn.Linear(2 * d_state, d_state)
+        self.out = nn.Linear(d_state, vocab_size)
+
+    def forward(
+        self, previous: Tensor, state: State, memory: Memory
+    ) -> tuple[Tensor, Tensor | None, State]:
+        """Write T words, given the word before each of them.
+
+        Parameters
+        ----------
+        previous : int Tensor, shape (B, T)
+        state : pair of Tensors, shape (1, B, d_state)
+        memory : Memory
+
+        Returns
+        -------
+        logits : Tensor, shape (B, T, vocab_size)
+        weights : Tensor, shape (B, T, T_x), or None without attention
+        state : pair of Tensors, shape (1, B, d_state)
+        """
+        embedded = self.embed(previous)  # (B, T, d_embed)
+        if self.attention is None:
+            hidden, state = self.lstm(embedded, state)  # (B, T, d_state)
+            return self.out(hidden), None, state
+        if self.context_enters:
+            hidden, context, weights, state = self._feed_context(embedded, state, memory)
+        else:
+            hidden, state = self.lstm(embedded, state)  # (B, T, d_state)
+            context, weights = self.attention(hidden, memory.states, memory.mask, memory.keys)
+        mixed = torch.tanh(self.combine(torch.cat([hidden, context], -1)))  # (B, T, d_state)
+        return self.out(mixed), weights, state
+
+    def _feed_context(
+        self, embedded: Tensor, state: State, memory: Memory
+    ) -> tuple[Tensor, Tensor, Tensor, State]:
+        """Attend with the state before each word, and let the context enter the LSTM."""
+        steps = []
+        for word in embedded.split(1, dim=1):  # (B, 1, d_embed)
+            asking = state[0].transpose(0, 1)  # (B, 1, d_state)
+            context, weights = self.attention(asking, memory.states, memory.mask, memory.keys)
+            hidden, state = self.lstm(torch.cat([word, context], -1), state)  # (B, 1, d_state)
+            steps.append((hidden, context, weights))
+        return *(torch.cat(parts, 1) for parts in zip(*steps, strict=True)), state

@@ -1,0 +1,180 @@
+"""Encoder-decoder of two LSTMs: without attention, with Bahdanau's, or with Luong's."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from attnlab.recurrent import Decoder, Encoder, Memory, State
+from attnlab.tasks import BOS, EOS, PAD
+
+
+class Seq2Seq(nn.Module):
+    """Encoder and decoder in one.
+
+    Parameters
+    ----------
+    source_size, target_size : int
+        Number of source and of target words, reserved ids included.
+    d_embed, d_state : int
+        Width of a word's vector and of a state.
+    attention : {None, "bahdanau", "luong"}, optional
+        See `Decoder`.
+    """
+
+    def __init__(
+        self,
+        source_size: int,
+        target_size: int,
+        d_embed: int,
+        d_state: int,
+        attention: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.encoder = Encoder(source_size, d_embed, d_state)
+        self.decoder = Decoder(target_size, d_embed, d_state, attention)
+
+    def encode(self, source: Tensor) -> tuple[Memory, State]:
+        """Read the source; return what the decoder may look at and the state it starts from."""
+        states, last = self.encoder(source)
+        attention = self.decoder.attention
+        keys = None if attention is None else attention.keys(states)
+        return Memory(states, keys, source != PAD), last
+
+    def forward(self, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Predict each target word from the source and the *true* words before it.
+
+        Parameters
+        ----------
+        source : int Tensor, shape (B, T_x)
+        target : int Tensor, shape (B, T_y)
+
+        Returns
+        -------
+        logits : Tensor, shape (B, T_y, target_size)
+        weights : Tensor, shape (B, T_y, T_x), or None without attention
+        """
+        memory, state = self.encode(source)
+        previous = functional.pad(target[:, :-1], (1, 0), value=BOS)  # (B, T_y)
+        logits, weights, _ = self.decoder(previous, state, memory)
+        return logits, weights
+
+
+def cross_entropy(model: Seq2Seq, source: Tensor, target: Tensor) -> Tensor:
+    """Average over the target words what each costs, given the true words before it.
+
+    Parameters
+    ----------
+    model : Seq2Seq
+    source : int Tensor, shape (B, T_x)
+    target : int Tensor, shape (B, T_y)
+        `PAD` is not counted.
+
+    Returns
+    -------
+    loss : Tensor, shape ()
+        In nats per word; divide by ln 2 for bits.
+    """
+    logits, _ = model(source, target)
+    return functional.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD)
+
+
+def train(
+    model: Seq2Seq,
+    batches: Sequence[tuple[Tensor, Tensor]],
+    *,
+    rate: float = 1e-2,
+    clip: float = 1.0,
+) -> list[float]:
+    """Train on each batch once, and return the losses.
+
+    AdamW with a one-cycle learning rate. Nothing random happens here: the same model and the
+    same batches give the same result.
+
+    Parameters
+    ----------
+    model : Seq2Seq
+        Changed in place.
+    batches : sequence of (source, target)
+    rate : float, optional
+        Peak of the learning rate.
+    clip : float, optional
+        Largest norm of a gradient; longer ones are shortened to it.
+
+    Returns
+    -------
+    losses : list of float
+        Cross-entropy in nats per target word, one a batch.
+    """
+    optimiser = torch.optim.AdamW(model.parameters(), lr=rate)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimiser, rate, total_steps=len(batches), pct_start=0.1
+    )
+    losses = []
+    for source, target in batches:
+        loss = cross_entropy(model, source, target)
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), clip)
+        optimiser.step()
+        schedule.step()
+        losses.append(loss.item())
+    return losses
+
+
+@torch.no_grad()
+def translate(model: Seq2Seq, source: Tensor, max_len: int) -> tuple[Tensor, Tensor | None]:
+    """Write the likeliest word, feed it back, and go on.
+
+    Parameters
+    ----------
+    model : Seq2Seq
+    source : int Tensor, shape (B, T_x)
+    max_len : int
+        Number of words to write, the end mark included.
+
+    Returns
+    -------
+    words : int Tensor, shape (B, max_len)
+        `PAD` behind the first `EOS`.
+    weights : Tensor, shape (B, max_len, T_x), or None without attention
+    """
+    memory, state = model.encode(source)
+    word = torch.full((len(source), 1), BOS, device=source.device)
+    words, weights = [], []
+    for _ in range(max_len):
+        logits, row, state = model.decoder(word, state, memory)
+        word = logits.argmax(-1)  # (B, 1)
+        words.append(word)
+        weights.append(row)
+    written = torch.cat(words, 1)  # (B, max_len)
+    ended = (written == EOS).cumsum(1) - (written == EOS).int() > 0
+    attended = None if weights[0] is None else torch.cat(weights, 1)  # (B, max_len, T_x)
+    return written.masked_fill(ended, PAD), attended
+
+
+def alignment_error_rate(weights: Tensor, alignment: Tensor) -> float:
+    r"""Compare each target word's largest weight with the source word it comes from.
+
+    With A the links of the model, one a target word, and S the known ones, all of them sure,
+    this is :math:`1 - 2 |A \cap S| / (|A| + |S|)`: the share of links that are wrong.
+
+    Parameters
+    ----------
+    weights : Tensor, shape (B, T_y, T_x)
+    alignment : int Tensor, shape (B, T_y)
+        Known source position of each target word; -1 where there is none.
+
+    Returns
+    -------
+    rate : float
+        0 where every link is right, 1 where none is.
+
+    References
+    ----------
+    Och and Ney (2003), "A Systematic Comparison of Various Statistical Alignment Models".
+    """
+    known = alignment >= 0
+    agree = (weights.argmax(-1) == alignment)[known].sum().item()
+    return 1 - 2 * agree / (2 * known.sum().item())

@@ -1,0 +1,194 @@
+"""Small synthetic tasks whose right answers are known, made afresh from a seed.
+
+Every function returns integer tensors. The first `SPECIALS` ids are reserved; symbols and words
+follow. Where a target holds `PAD` nothing is asked, and the loss skips it.
+"""
+
+import random
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attnlab import language
+
+PAD, BOS, EOS, BLANK = range(4)
+SPECIALS = 4
+
+_MARKS = ("<pad>", "<bos>", "<eos>", "<blank>")
+GERMAN = (*_MARKS, *language.GERMAN_WORDS)  # a word's id is its place
+ENGLISH = (*_MARKS, *language.ENGLISH_WORDS)
+
+
+def _symbols(shape: tuple[int, ...], n_symbols: int, seed: int) -> Tensor:
+    """Draw symbols independently and uniformly."""
+    generator = torch.Generator().manual_seed(seed)
+    return SPECIALS + torch.randint(n_symbols, shape, generator=generator)
+
+
+def copy(n: int, length: int, n_symbols: int, seed: int) -> tuple[Tensor, Tensor]:
+    """Repeat a random string.
+
+    Parameters
+    ----------
+    n : int
+        Number of strings B.
+    length : int
+        Symbols in each string.
+    n_symbols : int
+        Size of the alphabet: ids run from `SPECIALS` to ``SPECIALS + n_symbols - 1``.
+    seed : int
+
+    Returns
+    -------
+    source, target : int64 Tensors, shape (B, length)
+    """
+    source = _symbols((n, length), n_symbols, seed)
+    return source, source.clone()
+
+
+def reverse(n: int, length: int, n_symbols: int, seed: int) -> tuple[Tensor, Tensor]:
+    """Say a random string backwards.
+
+    Parameters
+    ----------
+    n, length, n_symbols, seed : int
+        As in `copy`.
+
+    Returns
+    -------
+    source, target : int64 Tensors, shape (B, length)
+    """
+    source = _symbols((n, length), n_symbols, seed)
+    return source, source.flip(1)
+
+
+def delayed_copy(
+    n: int, length: int, delay: int, n_symbols: int, seed: int
+) -> tuple[Tensor, Tensor]:
+    """Repeat a random string `delay` positions later, for a model with one output a position.
+
+    The string is followed by `delay` blanks. A position knows its answer only if it looks
+    `delay` positions back: without attention the best guess is right once in `n_symbols` where
+    the source is blank.
+
+    Parameters
+    ----------
+    n, length, n_symbols, seed : int
+        As in `copy`.
+    delay : int
+        How far the copy is shifted.
+
+    Returns
+    -------
+    source, target : int64 Tensors, shape (B, length + delay)
+        The target is `PAD` at the first `delay` positions.
+    """
+    string = _symbols((n, length), n_symbols, seed)
+    source = torch.cat([string, torch.full((n, delay), BLANK)], dim=1)  # (B, length + delay)
+    target = torch.cat([torch.full((n, delay), PAD), string], dim=1)  # (B, length + delay)
+    return source, target
+
+
+def counting_copy(
+    n: int,
+    length: int,
+    n_symbols: int,
+    seed: int,
+    hidden: float = 0.35,
+    jump: float = 0.15,
+) -> tuple[Tensor, Tensor]:
+    """Fill the gaps of a string that stands there twice and mostly counts up by one.
+
+    A hidden symbol can be learnt from three places: its twin in the other half, its left
+    neighbour plus one, its right neighbour minus one. That gives attention heads different
+    things to specialise in.
+
+    Parameters
+    ----------
+    n, n_symbols, seed : int
+        As in `copy`.
+    length : int
+        Symbols in each half.
+    hidden : float, optional
+        Share of the positions that are blanked.
+    jump : float, optional
+        Probability that a symbol is drawn afresh instead of counting on.
+
+    Returns
+    -------
+    source, target : int64 Tensors, shape (B, 2 * length)
+        The target is `PAD` wherever the source shows its symbol.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    jumps = torch.rand(n, length, generator=generator) < jump
+    steps = torch.randint(n_symbols, (n, length), generator=generator).where(jumps, 1)
+    start = torch.randint(n_symbols, (n, 1), generator=generator)
+    string = SPECIALS + (start + steps.cumsum(1)) % n_symbols  # (B, length)
+    both = string.repeat(1, 2)  # (B, 2 * length)
+    gaps = torch.rand(n, 2 * length, generator=generator) < hidden
+    return both.masked_fill(gaps, BLANK), both.masked_fill(~gaps, PAD)
+
+
+class Translation(NamedTuple):
+    """Sentences of the verb-final language, their translations, and which word became which.
+
+    Attributes
+    ----------
+    source : int64 Tensor, shape (B, T_x)
+        Ids into `GERMAN`, padded with `PAD`.
+    target : int64 Tensor, shape (B, T_y)
+        Ids into `ENGLISH`; `EOS` ends each sentence.
+    alignment : int64 Tensor, shape (B, T_y)
+        Position in the source of each target word; -1 at `EOS` and padding.
+    """
+
+    source: Tensor
+    target: Tensor
+    alignment: Tensor
+
+
+def _padded(rows: list[list[int]], filler: int) -> Tensor:
+    """Put lists of unequal length into one tensor."""
+    width = max(map(len, rows))
+    return torch.tensor([row + [filler] * (width - len(row)) for row in rows])
+
+
+def verb_final(n: int, seed: int) -> Translation:
+    """Write sentences of a small verb-final language and translate them into English.
+
+    Parameters
+    ----------
+    n : int
+        Number of sentences B.
+    seed : int
+
+    Returns
+    -------
+    translation : Translation
+    """
+    rng = random.Random(seed)
+    german = {word: i for i, word in enumerate(GERMAN)}
+    english = {word: i for i, word in enumerate(ENGLISH)}
+    sentences = [language.sentence(rng) for _ in range(n)]
+    return Translation(
+        _padded([[german[word] for word, _ in pairs] for pairs, _ in sentences], PAD),
+        _padded([[*(english[pairs[j][1]] for j in a), EOS] for pairs, a in sentences], PAD),
+        _padded([[*a, -1] for _, a in sentences], -1),
+    )
+
+
+def spell(ids: Tensor, vocabulary: tuple[str, ...]) -> list[str]:
+    """Write out one sentence, without its padding and end mark.
+
+    Parameters
+    ----------
+    ids : int Tensor, shape (T,)
+    vocabulary : tuple of str
+        `GERMAN` or `ENGLISH`.
+
+    Returns
+    -------
+    words : list of str
+    """
+    return [vocabulary[i] for i in ids.tolist() if i not in (PAD, EOS)]
