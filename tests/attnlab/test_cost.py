@@ -1,0 +1,232 @@
+"""The formulas against what PyTorch counts, keeps and holds."""
+
+import ast
+import functools
+import weakref
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+from torch.utils import flop_counter
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from attnlab import cost
+from attnlab.attention import scaled_dot_product_attention
+from attnlab.multihead import MultiHeadAttention, count_parameters
+
+SIZES = pytest.mark.parametrize(
+    ("B", "H", "S_q", "S_k", "d_k", "d_v"),
+    [(2, 3, 5, 7, 11, 13), (1, 1, 17, 17, 3, 3), (5, 2, 3, 19, 7, 2), (1, 7, 23, 2, 5, 11)],
+)
+
+
+def inputs(B, H, S_q, S_k, d_k, d_v, **options):
+    shapes = (B, H, S_q, d_k), (B, H, S_k, d_k), (B, H, S_k, d_v)
+    return [torch.zeros(shape, requires_grad=True, **options) for shape in shapes]
+
+
+def counted_flops(call):
+    with flop_counter.FlopCounterMode(display=False) as counter:
+        call()
+    return counter.get_total_flops()
+
+
+def bytes_kept_for_backward(call):
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        storages[storage._cdata] = storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        result = call()  # held until the end, so that no storage's identity is used twice
+    del result
+    return sum(storages.values())
+
+
+class LiveBytes(TorchDispatchMode):
+    """Adds up the storages that operations made and that are still alive."""
+
+    def __init__(self):
+        super().__init__()
+        self.alive, self.peak = {}, 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        for tensor in tree_leaves(result):
+            if isinstance(tensor, torch.Tensor):
+                storage = tensor.untyped_storage()
+                if storage._cdata not in self.alive:
+                    self.alive[storage._cdata] = storage.nbytes()
+                    weakref.finalize(storage, self.alive.pop, storage._cdata, None)
+        self.peak = max(self.peak, sum(self.alive.values()))
+        return result
+
+
+def peak(call):
+    with LiveBytes() as live:
+        call()
+    return live.peak
+
+
+@SIZES
+def test_attention_forward_is_counted_exactly(B, H, S_q, S_k, d_k, d_v):
+    Q, K, V = inputs(B, H, S_q, S_k, d_k, d_v)
+    counted = counted_flops(lambda: scaled_dot_product_attention(Q, K, V))
+    assert counted == cost.attention_flops(B, H, S_q, S_k, d_k, d_v)
+
+
+@SIZES
+def test_attention_backward_is_counted_exactly(B, H, S_q, S_k, d_k, d_v):
+    Q, K, V = inputs(B, H, S_q, S_k, d_k, d_v)
+    output, _ = scaled_dot_product_attention(Q, K, V)
+    counted = counted_flops(output.sum().backward)
+    assert counted == cost.attention_backward_flops(B, H, S_q, S_k, d_k, d_v)
+
+
+@SIZES
+def test_flash_has_the_same_forward_and_one_more_product_backward(B, H, S_q, S_k, d_k, d_v):
+    sizes = B, H, S_q, S_k, d_k, d_v
+    shapes = [tensor.shape for tensor in inputs(*sizes)]
+    assert flop_counter.sdpa_flop_count(*shapes) == cost.attention_flops(*sizes)
+    grad_out_shape = (B, H, S_q, d_v)
+    counted = flop_counter.sdpa_backward_flop_count(grad_out_shape, *shapes)
+    assert counted == cost.attention_backward_flops(*sizes, recompute=True)
+
+
+@pytest.mark.parametrize(
+    ("B", "S_q", "S_k", "H", "d_k"), [(2, 5, 7, 3, 11), (1, 13, 13, 1, 17), (3, 19, 2, 5, 7)]
+)
+@pytest.mark.parametrize("bias", [False, True])
+def test_multi_head_attention_is_counted_exactly(B, S_q, S_k, H, d_k, bias):
+    d_model = H * d_k
+    mha = MultiHeadAttention(d_model, H, bias=bias)
+    query = torch.zeros(B, S_q, d_model, requires_grad=True)
+    memory = torch.zeros(B, S_k, d_model, requires_grad=True)
+    forward = cost.multihead_flops(B, S_q, S_k, d_model)
+    assert counted_flops(lambda: mha(query, memory, memory)) == forward
+    assert counted_flops(lambda: mha(query, memory, memory)[0].sum().backward()) == 3 * forward
+    projections = [lambda: mha.W_o(mha.W_q(query)), lambda: mha.W_v(mha.W_k(memory))]
+    counted = sum(counted_flops(call) for call in projections)
+    assert counted == cost.projection_flops(B, S_q, S_k, d_model)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@SIZES
+def test_a_map_has_the_bytes_of_the_weights(B, H, S_q, S_k, d_k, d_v, dtype):
+    Q, K, V = inputs(B, H, S_q, S_k, d_k, d_v, dtype=dtype)
+    _, weights = scaled_dot_product_attention(Q, K, V)
+    assert weights.nbytes == cost.map_bytes(B, H, S_q, S_k, dtype.itemsize)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@SIZES
+def test_what_attention_keeps_for_its_backward_is_exact(B, H, S_q, S_k, d_k, d_v, dtype):
+    sizes = B, H, S_q, S_k, d_k, d_v
+    Q, K, V = inputs(*sizes, dtype=dtype)
+    kept = bytes_kept_for_backward(lambda: scaled_dot_product_attention(Q, K, V))
+    assert kept == cost.saved_bytes(*sizes, dtype.itemsize)
+
+
+def test_what_attention_keeps_is_exact_where_nobody_could_allocate_it():
+    sizes = 1, 1, 32768, 32768, 64, 64
+    Q, K, V = inputs(*sizes, device="meta")
+    kept = bytes_kept_for_backward(lambda: scaled_dot_product_attention(Q, K, V))
+    assert kept == cost.saved_bytes(*sizes)
+    assert cost.map_bytes(1, 1, 32768, 32768) == 4 * 2**30
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_what_the_fused_kernel_keeps_for_its_backward_is_exact(dtype):
+    sizes = B, H, S_q, *_ = 2, 3, 5, 7, 11, 11
+    Q, K, V = inputs(*sizes, dtype=dtype)
+    kept = bytes_kept_for_backward(lambda: functional.scaled_dot_product_attention(Q, K, V))
+    assert kept == cost.flash_saved_bytes(*sizes, dtype.itemsize)
+    _, statistics = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(Q, K, V)
+    assert statistics.nbytes == cost.flash_extra_bytes(B, H, S_q)
+
+
+@pytest.mark.parametrize(("S_q", "S_k"), [(101, 101), (211, 97), (97, 211)])
+@pytest.mark.parametrize("training", [False, True])
+def test_the_peak_is_the_maps_and_at_most_the_vectors_and_their_gradients_more(S_q, S_k, training):
+    B, H, d_k, d_v = 2, 3, 11, 13
+    Q, K, V = inputs(B, H, S_q, S_k, d_k, d_v)
+
+    def run():
+        with torch.set_grad_enabled(training):
+            output, _ = scaled_dot_product_attention(Q, K, V)
+        return output.sum().backward() if training else output
+
+    maps = cost.peak_bytes(B, H, S_q, S_k, training=training)
+    vectors = Q.nbytes + K.nbytes + V.nbytes + 4 * B * H * S_q * d_v
+    bound = maps + (2 if training else 1) * vectors
+    assert maps < peak(run) <= bound
+
+
+@pytest.mark.parametrize(("n", "d"), [(17, 5), (3, 23)])
+def test_layer_types_are_counted_exactly(n, d):
+    x = torch.zeros(1, n, d)
+    attention = MultiHeadAttention(d, 1, bias=False)
+    recurrent = nn.RNN(d, d, bias=False, batch_first=True)
+    layers = [
+        (cost.self_attention_layer(n, d), attention, lambda: attention(x, x, x)),
+        (cost.recurrent_layer(n, d), recurrent, lambda: recurrent(x)),
+    ]
+    for kernel in (3, 5):
+        convolution = nn.Conv1d(d, d, kernel, padding=kernel // 2, bias=False)
+        call = functools.partial(convolution, x.mT)
+        layers.append((cost.convolutional_layer(n, d, kernel), convolution, call))
+    for costs, layer, call in layers:
+        assert counted_flops(call) == costs["flops"]
+        assert sum(p.numel() for p in layer.parameters()) == costs["parameters"]
+    assert cost.self_attention_layer(n, d)["parameters"] == count_parameters(d, 1, bias=False)
+
+
+def causal_stack(x, kernel, layers):
+    """Sum over the kernel's positions, in each layer `kernel` times as far apart: (1, 1, n)."""
+    for layer in range(layers):
+        dilation = kernel**layer
+        x = functional.pad(x, ((kernel - 1) * dilation, 0))
+        x = functional.conv1d(x, torch.ones(1, 1, kernel), dilation=dilation)
+    return x
+
+
+@pytest.mark.parametrize("kernel", [2, 3, 5])
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 8, 9, 10, 25, 26, 27, 28, 32, 33])
+def test_so_many_dilated_layers_connect_the_first_position_to_the_last_and_one_less_does_not(
+    n, kernel
+):
+    layers = cost.convolutional_layer(n, 7, kernel)["path_length"]
+    for count in (layers - 1, layers):
+        x = torch.zeros(1, 1, n, requires_grad=True)
+        causal_stack(x, kernel, count)[0, 0, -1].backward()
+        assert (x.grad[0, 0, 0] != 0) == (count == layers)
+
+
+def chain(node, name):
+    """Give the longest chain of operations called `name` in the graph behind `node`."""
+    behind = max((chain(parent, name) for parent, _ in node.next_functions if parent), default=0)
+    return behind + (name in type(node).__name__)
+
+
+def test_a_recurrent_layer_has_as_many_steps_that_wait_for_each_other_as_positions():
+    for n in (2, 5, 11):
+        states, _ = nn.RNN(3, 3, batch_first=True)(torch.zeros(1, n, 3))
+        steps = chain(states.grad_fn, "Tanh")
+        costs = cost.recurrent_layer(n, 3)
+        assert steps == costs["sequential_steps"] == costs["path_length"]
+
+
+@pytest.mark.parametrize("kernel", [1, 0, -3])
+def test_a_convolution_that_connects_nothing_is_refused(kernel):
+    with pytest.raises(ValueError, match=rf"kernel={kernel} connects no two positions"):
+        cost.convolutional_layer(11, 7, kernel)
+
+
+def test_the_formulas_import_nothing():
+    tree = ast.parse(Path(cost.__file__).read_text(encoding="utf-8"))
+    assert not [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
