@@ -30,10 +30,10 @@ def outcomes(text, stem):
 
 
 def cell(source, printed=None):
-    """Build a cell that ran before and is checked: it showed nothing, or it printed a text."""
+    """Build a checked cell in the form that we commit: stored output, but no execution count."""
     outputs = [new_output("stream", text=printed)] if printed else []
     metadata = {"tags": ["nbval-check-output"]}
-    return new_code_cell(source, execution_count=1, outputs=outputs, metadata=metadata)
+    return new_code_cell(source, outputs=outputs, metadata=metadata)
 
 
 def write_notebook(path, *cells):
@@ -66,7 +66,7 @@ def test_skipped_passed_and_failed_cells_are_told_apart_and_in_order(mode, tmp_p
 
 def test_a_cell_that_ran_into_the_time_limit_is_not_reported_as_skipped(tmp_path):
     hang = "import time\ntry:\n    time.sleep(30)\nexcept KeyboardInterrupt:\n    pass"
-    write_notebook(tmp_path / "slow.ipynb", cell(SHOW_LINE + hang))
+    write_notebook(tmp_path / "slow.ipynb", cell(SHOW_LINE + hang, "its last line\n"))
     text = run_pytest(tmp_path, "--nbval", "--nbval-cell-timeout=1")
     assert outcomes(text, "slow") == ["FAILED"]
 
