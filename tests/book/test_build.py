@@ -6,6 +6,17 @@ import pytest
 from tiny import NUMBERS
 
 PAGE = "chapters/1_02_numbers.html"
+BAD_START = """\
+# Start
+
+{eq}`eq-nowhere`
+
+```mermaid
+flowchart LR
+    accTitle: A diagram without description
+    a --> b
+```
+"""
 
 
 def executed(output: str) -> list[str]:
@@ -68,7 +79,7 @@ def test_a_build_killed_while_it_writes_pages_leaves_no_stale_page(tiny):
 def test_a_build_killed_while_it_executes_executes_again(tiny):
     tiny.write("src/tinypkg/numbers.py", "VALUE = 3\n")
     tiny.build_and_kill_at("executing 1 of 1")
-    tiny.write("chapters/1_00_start.md", "# Start\n\n{eq}`eq-nowhere`\n")
+    tiny.write("chapters/1_00_start.md", BAD_START)
     status, output = tiny.build()
     assert executed(output) == ["1_02_numbers"]
     assert status == 1
@@ -79,6 +90,7 @@ def test_a_warning_is_an_error_each_time_until_it_is_gone(tiny, time):
     status, output = tiny.build()
     assert status == 1
     assert "1_00_start.md:3: WARNING: equation not found: eq-nowhere" in output
+    assert "1_00_start.md:5: WARNING: the diagram lacks accDescr" in output
     assert "Traceback" not in output
     assert "The book is not built." in output
 
