@@ -37,7 +37,7 @@ def number_headings(toc: nodes.Node, parent: Number) -> Iterator[tuple[nodes.ref
 
 
 def number_page(env: BuildEnvironment, docname: str, number: Number) -> None:
-    """Number a page and its headings everywhere that Sphinx looks for it."""
+    """Set the number of a page and its headings everywhere that Sphinx looks for it."""
     title = next(env.tocs[docname].findall(nodes.list_item))
     pairs = [(next(title.findall(nodes.reference)), number)]
     for below in title.children:
@@ -52,7 +52,7 @@ def number_page(env: BuildEnvironment, docname: str, number: Number) -> None:
 
 
 def renumber(_app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Number all pages by name, then figures and equations again, which carry these numbers."""
+    """Set all numbers by page name, then anew those of figures and equations, which carry them."""
     for docname in list(env.toc_secnumbers):
         number = number_in_name(docname)
         if number is not None:

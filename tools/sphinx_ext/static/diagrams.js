@@ -7,9 +7,27 @@
     text: element.textContent,
   }));
 
+  function settings() {
+    const style = getComputedStyle(document.body);
+    const colour = (name) => style.getPropertyValue(`--pst-color-${name}`).trim();
+    return {
+      startOnLoad: false,
+      theme: "base",
+      themeVariables: {
+        darkMode: root.dataset.theme === "dark",
+        background: colour("background"),
+        primaryColor: colour("surface"),
+        primaryTextColor: colour("text-base"),
+        primaryBorderColor: colour("border"),
+        lineColor: colour("text-muted"),
+      },
+      fontFamily: style.fontFamily,
+      flowchart: { nodeSpacing: 30, rankSpacing: 28, padding: 10, wrappingWidth: 260 },
+    };
+  }
+
   async function draw() {
-    const dark = root.dataset.theme === "dark";
-    mermaid.initialize({ startOnLoad: false, theme: dark ? "dark" : "neutral", fontFamily: "inherit" });
+    mermaid.initialize(settings());
     for (const [index, { element, text }] of diagrams.entries()) {
       const { svg } = await mermaid.render(`diagram-${index}`, text);
       element.innerHTML = svg;

@@ -11,7 +11,15 @@
       document.head.append(script);
     });
 
+  // The widget manager typesets labels with MathJax 2; this is the part of it that it calls.
+  function offerMathJax2() {
+    if (!window.MathJax?.typesetPromise) return;
+    const typeset = (element) => MathJax.startup.promise.then(() => MathJax.typesetPromise([element]));
+    MathJax.Hub = { Queue: ([, , element]) => typeset(element) };
+  }
+
   async function start() {
+    offerMathJax2();
     await load("requirejs/require.js");
     require.config({ paths: { anywidget: `${vendor}anywidget/index` } });
     await load("html-manager/embed-amd.js");

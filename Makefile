@@ -1,0 +1,50 @@
+# The comment behind a target is its line in `make help`.
+PORT ?= 8000
+PYTHON_CANDIDATES := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 python)
+VENV_PYTHON := .venv/bin/python
+
+# A user's own python3 kernel must not win over the one of .venv.
+export JUPYTER_PREFER_ENV_PATH := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help book serve lab test lint tidy clean env
+
+help: ## List the targets
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
+
+book: env ## Build the book into _build/html; a second call rebuilds only what changed
+	@$(VENV_PYTHON) tools/build.py
+
+serve: book ## Build the book, then serve it on 127.0.0.1 (PORT=8000)
+	@$(VENV_PYTHON) tools/serve.py $(PORT)
+
+lab: env ## Open JupyterLab on the exercises
+	@$(VENV_PYTHON) -m jupyterlab $(firstword $(wildcard exercises) chapters)
+
+test: lint ## Lint, unit tests, every notebook, the build and its pages in a browser
+	@$(VENV_PYTHON) -m pytest --nbval-lax
+
+lint: env ## Check the style of code and the committed form of notebooks
+	@$(VENV_PYTHON) -m ruff check .
+	@$(VENV_PYTHON) -m ruff format --check .
+	@$(VENV_PYTHON) tools/tidy.py --check
+
+tidy: env ## Bring code and notebooks into their committed form
+	@$(VENV_PYTHON) -m ruff check --fix --exit-zero .
+	@$(VENV_PYTHON) -m ruff format .
+	@$(VENV_PYTHON) tools/tidy.py
+
+clean: ## Remove everything that was built; .venv stays
+	@rm -rf _build .pytest_cache .ruff_cache .hypothesis
+	@find . -name .venv -prune -o -name __pycache__ -type d -exec rm -rf {} +
+
+# Pyenv leaves shims that fail when run, so a candidate counts only by its exit status.
+env:
+	@for python in $(PYTHON_CANDIDATES); do \
+	  if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
+	    exec "$$python" tools/install.py; \
+	  fi; \
+	done; \
+	echo "Python 3.11 or newer was not found as any of: $(PYTHON_CANDIDATES)." \
+	  "Install it, or say where it is: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)" >&2; \
+	exit 1

@@ -1,0 +1,57 @@
+"""The pytest plugin: tells pytest of notebook cells, run by nbval, that skipped themselves."""
+
+import sys
+from collections.abc import Generator
+
+import pytest
+
+from nbmark.skip import skip_reason
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Let nbval compare stored outputs although our notebooks store no execution counts."""
+    if is_notebook_cell(item) and item.cell.get("outputs"):
+        item.cell.execution_count = 0  # nbval takes a missing count for "was never run"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Report a cell that skipped itself as skipped."""
+    report = yield
+    if call.when == "call" and (reason := reason_of_skipped_cell(item)) is not None:
+        report.outcome = "skipped"
+        report.longrepr = (f"{item.path}::{item.name}", None, f"Skipped: {reason}")
+    return report
+
+
+def is_notebook_cell(item: pytest.Item) -> bool:
+    """Tell whether a test is a notebook cell that nbval runs, without importing nbval."""
+    nbval = sys.modules.get("nbval.plugin")
+    return nbval is not None and isinstance(item, nbval.IPyNbCell)
+
+
+def reason_of_skipped_cell(item: pytest.Item) -> str | None:
+    """Tell why a notebook cell skipped itself.
+
+    A cell that showed an error or ran into nbval's time limit is no skipped cell, whatever
+    else it showed.
+
+    Parameters
+    ----------
+    item : pytest.Item
+        Any test that ran; only nbval's cells can have skipped themselves.
+
+    Returns
+    -------
+    reason : str or None
+        None if the test is anything but a cell that skipped itself.
+    """
+    if not is_notebook_cell(item) or item.parent.timed_out:
+        return None
+    outputs = item.test_outputs or []
+    if any(output.output_type == "error" for output in outputs):
+        return None
+    reasons = (skip_reason(output) for output in outputs)
+    return next((reason for reason in reasons if reason is not None), None)

@@ -1,0 +1,87 @@
+"""Ends a notebook cell early without an error, where the machine lacks what the cell needs."""
+
+import html
+import sys
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+# A key in the output's metadata: a MIME type of our own would make Jupyter Book warn of it.
+REASON = "nbmark_skip_reason"
+
+
+class CellSkipped(BaseException):
+    """The running cell needs something that this machine lacks.
+
+    It is no `Exception`, so that a cell's own ``except Exception`` cannot swallow it.
+    """
+
+
+def skip_cell(reason: str) -> NoReturn:
+    """End the running cell here, successfully, and show why in one line.
+
+    The line appears when the exception leaves the cell: after everything else the cell shows,
+    and only if the cell really ends. The next cell runs as usual. Outside IPython there is no
+    cell to end, and the exception goes its way with the reason as its message.
+
+    Parameters
+    ----------
+    reason : str
+        What is missing and what the reader can do instead, as plain text. Line breaks in it
+        become spaces.
+
+    Raises
+    ------
+    CellSkipped
+        Always.
+    """
+    if "IPython" in sys.modules and (shell := sys.modules["IPython"].get_ipython()):
+        _let_cell_end_quietly(shell)
+    raise CellSkipped(" ".join(reason.split()))
+
+
+def skip_reason(output: Mapping[str, Any]) -> str | None:
+    """Read the reason out of an output of a cell.
+
+    Parameters
+    ----------
+    output : mapping of str to object
+        Any output as nbformat stores it, from whatever source.
+
+    Returns
+    -------
+    reason : str or None
+        None unless the output is the line that `skip_cell` shows.
+    """
+    metadata = output.get("metadata")
+    reason = metadata.get(REASON) if isinstance(metadata, Mapping) else None
+    return reason if isinstance(reason, str) else None
+
+
+def _let_cell_end_quietly(shell: Any) -> None:
+    """Prepare IPython for a CellSkipped, until the running cell has ended.
+
+    IPython shows an exception and stores it in the cell's result. The handler replaces the
+    first, the callback undoes the second: IPython and ipykernel call it with that result before
+    they report success or failure. The callback also takes both away again.
+    """
+    if CellSkipped in shell.custom_exceptions:
+        return  # an earlier skip of this cell was caught
+    previous = shell.custom_exceptions, shell.CustomTB
+
+    def show(shell: Any, kind: Any, skipped: CellSkipped, tb: Any, tb_offset: Any = None) -> None:
+        reason = str(skipped)
+        line = {
+            "text/plain": f"Skipped: {reason}",
+            "text/html": f"<p><strong>Skipped:</strong> {html.escape(reason)}</p>",
+        }
+        shell.display_pub.publish(line, metadata={REASON: reason})
+
+    def end(result: Any) -> None:
+        shell.events.unregister("post_run_cell", end)
+        shell.custom_exceptions, shell.CustomTB = previous
+        if isinstance(getattr(result, "error_in_exec", None), CellSkipped):
+            result.error_in_exec = None
+            shell.last_execution_succeeded = True
+
+    shell.set_custom_exc((CellSkipped,), show)
+    shell.events.register("post_run_cell", end)

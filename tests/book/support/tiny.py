@@ -1,0 +1,126 @@
+"""A book of two small notebooks, built by copies of the project's own tools and configuration."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import tidy
+import vendor
+from files import BUILD, ROOT
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+SHARED = ("_config.yml", "references.bib", "package.json", "package-lock.json", "requirements.txt")
+
+TOC = """\
+format: jb-book
+root: index
+parts:
+  - numbered: 3
+    chapters:
+      - file: chapters/1_00_start
+        sections:
+          - file: chapters/1_02_numbers
+          - file: chapters/1_04_widgets
+"""
+
+NUMBERS = [
+    new_markdown_cell("# Numbers\n\n$$ a = b $$ (eq-first)\n\nSee {eq}`eq-first`.", id="title"),
+    new_code_cell("from tinypkg.numbers import VALUE", id="imports"),
+    new_code_cell('print("the value is", VALUE)', id="value"),
+    new_markdown_cell("## Below\n\n### Deeper\n\n$$ c = d $$ (eq-second)", id="below"),
+]
+
+# A slider that the browser itself links to a label, and a widget with a script of its own.
+WIDGETS = [
+    new_markdown_cell("# Widgets\n\nThe slider is $n$.", id="title"),
+    new_code_cell("import anywidget\nimport ipywidgets as widgets\nimport traitlets", id="imports"),
+    new_code_cell(
+        'slider = widgets.IntSlider(3, description=r"\\(n\\)")\n'
+        "number = widgets.IntText()\n"
+        'link = widgets.jslink((slider, "value"), (number, "value"))\n'
+        "widgets.VBox([slider, number])",
+        id="slider",
+    ),
+    new_code_cell(
+        "class Counter(anywidget.AnyWidget):\n"
+        '    _esm = """export default { render({ model, el }) {\n'
+        '      const button = document.createElement("button");\n'
+        '      const show = () => (button.textContent = "count " + model.get("count"));\n'
+        '      button.className = "counter";\n'
+        '      button.onclick = () => { model.set("count", model.get("count") + 1); show(); };\n'
+        '      show(); el.append(button); } };"""\n'
+        "    count = traitlets.Int(7).tag(sync=True)\n\n"
+        "Counter()",
+        id="counter",
+    ),
+]
+
+
+class TinyBook:
+    """The book's folder, with what tests do to it."""
+
+    def __init__(self, root: Path):
+        vendor.ensure()
+        self.root = root
+        self.html = root / "_build" / "html"
+        ignore = shutil.ignore_patterns("__pycache__")
+        for folder in ("tools", "_static"):
+            shutil.copytree(ROOT / folder, root / folder, ignore=ignore)
+        for name in SHARED:
+            shutil.copy(ROOT / name, root)
+        self.write("_toc.yml", TOC)
+        self.write("index.md", "# Tiny\n\nA start.\n")
+        self.write("chapters/1_00_start.md", "# Start\n")
+        self.write("src/tinypkg/__init__.py", "")
+        self.write("src/tinypkg/numbers.py", "VALUE = 1\n")
+        self.write("src/tinypkg/unused.py", "VALUE = 1\n")
+        self.write_notebook("chapters/1_02_numbers.ipynb", NUMBERS)
+        self.write_notebook("chapters/1_04_widgets.ipynb", WIDGETS)
+        root.joinpath("_build").mkdir()
+        root.joinpath("_build", "vendor").symlink_to(BUILD / "vendor")
+        shutil.copy(vendor.STAMP, root / "_build")
+        self.first = self.build()
+
+    def write(self, name: str, text: str) -> None:
+        """Write a file, with its folders."""
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def write_notebook(self, name: str, cells: list) -> None:
+        """Write a notebook of these cells."""
+        notebook = new_notebook(cells=nbformat.from_dict(cells), metadata=tidy.METADATA)
+        self.write(name, nbformat.writes(notebook))
+
+    def start(self) -> subprocess.Popen:
+        """Start the build."""
+        return subprocess.Popen(
+            [sys.executable, "tools/build.py"],
+            cwd=self.root,
+            env=os.environ | {"PYTHONPATH": str(self.root / "src")},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def build(self) -> tuple[int, str]:
+        """Build, and give exit status and output."""
+        with self.start() as process:
+            output = process.stdout.read()
+        return process.returncode, output
+
+    def build_and_kill_at(self, words: str) -> None:
+        """Start the build, and kill it with all its children once it says these words."""
+        with self.start() as process:
+            while words not in (line := process.stdout.readline()):
+                assert line, "the build ended before it said so"
+            os.killpg(process.pid, signal.SIGKILL)
+
+    def page(self, name: str) -> str:
+        """Read a rendered page."""
+        return (self.html / name).read_text(encoding="utf-8")

@@ -1,0 +1,60 @@
+"""Opens a page in the browser and notes all that goes wrong on it."""
+
+from dataclasses import dataclass, field
+
+# Resolves once formulas are typeset, diagrams drawn, and results of a search shown.
+SETTLED = """async () => {
+  const end = Date.now() + 20_000;
+  const pause = (time) => new Promise((go) => setTimeout(go, time));
+  const until = async (done) => { while (!done() && Date.now() < end) await pause(20); };
+  const is_there = (selector) => document.querySelector(selector) !== null;
+  if (is_there(".math")) {
+    await until(() => window.MathJax?.startup?.promise);
+    await Promise.race([window.MathJax?.startup?.promise, pause(20_000)]);
+  }
+  await until(() => !is_there("pre.mermaid:not(.drawn)"));
+  if (location.search) await until(() => is_there("#search-results li"));
+  await document.fonts.ready;
+}"""
+
+
+@dataclass
+class Visit:
+    """An open page, what it asked of other hosts, and what its console said."""
+
+    page: object
+    home: str
+    outside: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def listen(self) -> None:
+        """Note requests to other hosts, failed ones, and complaints of scripts."""
+        self.page.on("request", self.note_request)
+        self.page.on("requestfailed", lambda r: self.problems.append(f"failed: {r.url}"))
+        self.page.on("response", self.note_response)
+        self.page.on("console", self.note_message)
+        self.page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
+
+    def note_request(self, request) -> None:
+        """Note a request that leaves the site."""
+        if not request.url.startswith((self.home, "data:", "blob:")):
+            self.outside.append(request.url)
+
+    def note_response(self, response) -> None:
+        """Note a missing file."""
+        if response.status >= 400:
+            self.problems.append(f"{response.status}: {response.url}")
+
+    def note_message(self, message) -> None:
+        """Note an error or a warning of the console."""
+        if message.type in ("error", "warning"):
+            self.problems.append(f"{message.type}: {message.text}")
+
+
+def visit(browser, home: str, page: str, **options) -> Visit:
+    """Open a page below `home` and wait until nothing on it changes any more."""
+    opened = Visit(browser.new_context(**options).new_page(), home)
+    opened.listen()
+    opened.page.goto(home + page, wait_until="load")
+    opened.page.evaluate(SETTLED)
+    return opened

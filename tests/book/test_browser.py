@@ -1,0 +1,104 @@
+"""The rendered pages in a real browser."""
+
+from pathlib import Path
+
+import pytest
+from files import ROOT
+from sphinx_external_toc.parsing import parse_toc_yaml
+from visits import visit
+
+TOC = [f"{page}.html" for page in parse_toc_yaml(ROOT / "_toc.yml")]
+FIGURES = "chapters/1_03_scaled_dot_product"
+ALL = [*TOC, "genindex.html", "search.html?q=softmax"]
+PHONE = {"width": 390, "height": 844}
+DESKTOP = {"width": 1280, "height": 800}
+
+
+@pytest.fixture(scope="session")
+def homes(book, serve, tmp_path_factory) -> dict[str, str]:
+    """Give the places from which the book must work."""
+    above = tmp_path_factory.mktemp("site")
+    above.joinpath("below").symlink_to(book)
+    return {
+        "root": serve(book),
+        "subpath": f"{serve(above)}below/",
+        "disk": f"{book.as_uri()}/",
+    }
+
+
+@pytest.mark.parametrize(
+    ("place", "screen"),
+    [("root", PHONE), ("subpath", DESKTOP), ("disk", DESKTOP)],
+    ids=["root-phone", "subpath-desktop", "disk-desktop"],
+)
+@pytest.mark.parametrize("page", ALL)
+def test_page_works_fits_and_asks_nothing_of_other_hosts(browser, homes, place, screen, page):
+    seen = visit(browser, homes[place], page, viewport=screen)
+    facts = seen.page.evaluate("""() => ({
+        formulas: document.querySelectorAll("article .math").length,
+        typeset: document.querySelectorAll("article .math mjx-container").length,
+        wrong: document.querySelectorAll("mjx-merror").length,
+        diagrams: document.querySelectorAll("pre.mermaid").length,
+        drawn: document.querySelectorAll("pre.mermaid > svg[aria-roledescription]").length,
+        overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    })""")
+    seen.page.context.close()
+    assert seen.outside == []
+    assert seen.problems == []
+    assert facts["wrong"] == 0
+    assert facts["typeset"] == facts["formulas"]
+    assert facts["drawn"] == facts["diagrams"]
+    assert facts["overflow"] <= 0
+
+
+def test_the_pages_of_the_chapter_hold_formulas_and_the_landing_page_a_diagram(browser, homes):
+    seen = visit(browser, homes["root"], "chapters/1_00_attention.html")
+    assert seen.page.locator("mjx-container").count() > 3
+    assert seen.page.locator("pre.mermaid svg title").text_content() != ""
+    seen.page.context.close()
+
+
+def test_the_reader_can_switch_to_the_dark_and_diagrams_follow(browser, homes):
+    seen = visit(browser, homes["root"], "chapters/1_00_attention.html", color_scheme="light")
+    page = seen.page
+    ink = "getComputedStyle(document.querySelector('pre.mermaid .nodeLabel')).color"
+    paper = "getComputedStyle(document.body).backgroundColor"
+    before = page.evaluate(f"[{ink}, {paper}]")
+    while page.evaluate("document.documentElement.dataset.theme") != "dark":
+        page.locator(".theme-switch-button:visible").first.click()
+    page.wait_for_function(f"{ink} !== {before[0]!r}", timeout=10_000)
+    assert page.evaluate(paper) != before[1]
+    assert seen.problems == []
+    page.context.close()
+
+
+def test_figures_stand_on_the_ground_of_the_page_in_the_dark(browser, homes):
+    seen = visit(browser, homes["root"], f"{FIGURES}.html", color_scheme="dark")
+    grounds = seen.page.evaluate("""() => {
+        const found = new Set();
+        for (let tag = document.querySelector(".attn-figure svg"); tag; tag = tag.parentElement)
+            found.add(getComputedStyle(tag).backgroundColor);
+        return [...found];
+    }""")
+    body = seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    seen.page.context.close()
+    assert set(grounds) <= {"rgba(0, 0, 0, 0)", body}
+
+
+def test_a_diagram_stays_readable_where_mermaid_does_not_load(browser, homes):
+    context = browser.new_context()
+    context.route("**/mermaid.min.js", lambda route: route.abort())
+    page = context.new_page()
+    page.goto(f"{homes['root']}chapters/1_00_attention.html", wait_until="load")
+    assert "Causal mask" in page.locator("pre.mermaid").inner_text()
+    context.close()
+
+
+@pytest.mark.parametrize("place", ["root", "disk"])
+def test_search_finds_the_page_of_a_section(browser, homes, place):
+    seen = visit(browser, homes[place], "search.html?q=softmax")
+    found = seen.page.locator("#search-results a")
+    found.first.wait_for(timeout=10_000)
+    targets = [Path(link.get_attribute("href").split("#")[0]).name for link in found.all()]
+    seen.page.context.close()
+    assert "1_03_scaled_dot_product.html" in targets

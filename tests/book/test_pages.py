@@ -1,0 +1,161 @@
+"""The rendered pages, read as files: hosts, texts for images, numbers, links."""
+
+import re
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup
+from files import ROOT
+from sphinx_external_toc.parsing import parse_toc_yaml
+
+DOCS = list(parse_toc_yaml(ROOT / "_toc.yml"))
+SECTIONS = [doc for doc in DOCS if re.match(r"chapters/\d+_(?!00)\d+_", doc)]
+PAGES = [*(f"{doc}.html" for doc in DOCS), "genindex.html", "search.html"]
+
+# What a browser loads by itself; a link that a reader may follow is none of it.
+LOADED = {
+    "src": ["script", "img", "iframe", "source", "video", "audio", "embed", "track"],
+    "href": ["link"],
+    "data": ["object"],
+}
+
+
+@cache
+def read(path: Path) -> BeautifulSoup:
+    """Parse a page."""
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+def loaded_from_elsewhere(page: BeautifulSoup) -> list[str]:
+    """List the addresses of other hosts that a page loads from."""
+    found = [tag.get(name, "") for name, tags in LOADED.items() for tag in page.find_all(tags)]
+    return [address for address in found if urlsplit(address).netloc]
+
+
+def nameless(page: BeautifulSoup) -> list[str]:
+    """List the images that say nothing to a reader who cannot see them."""
+    images = page.select("article img:not([alt]), article img[alt='']")
+    drawings = [tag for tag in page.select("article [role=img]") if not tag.get("aria-label")]
+    bare = [
+        svg
+        for svg in page.select("article svg")
+        if svg.find_parent(attrs={"role": "img"}) is None and svg.get("role") != "img"
+    ]
+    return [str(tag)[:80] for tag in [*images, *drawings, *bare]]
+
+
+def number_of(doc: str) -> str:
+    """Give the section number that the file's name promises."""
+    chapter, section = re.match(r"chapters/(\d+)_(\d+)_", doc).groups()
+    return f"{int(chapter)}.{int(section)}"
+
+
+def numbers(tags) -> list[str]:
+    """Give what stands before the first space of each text."""
+    return [tag.get_text().split()[0] for tag in tags]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_loads_nothing_from_another_host(book, name):
+    assert loaded_from_elsewhere(read(book / name)) == []
+
+
+def test_a_script_of_another_host_is_found():
+    page = BeautifulSoup('<script src="https://cdn.example/x.js"></script>', "html.parser")
+    assert loaded_from_elsewhere(page) == ["https://cdn.example/x.js"]
+
+
+def test_no_stylesheet_loads_from_another_host(book):
+    sheets = [path for path in book.rglob("*.css") if "vendor" not in path.parts]
+    outside = re.compile(r"(url\(|@import)\s*['\"]?(https?:)?//")
+    assert sheets
+    assert [s.name for s in sheets if outside.search(s.read_text(encoding="utf-8"))] == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_image_has_a_text(book, name):
+    assert nameless(read(book / name)) == []
+
+
+def test_an_image_without_a_text_is_found():
+    bad = "<article><img src='a.png'><div role='img'><svg></svg></div><svg></svg></article>"
+    assert len(nameless(BeautifulSoup(bad, "html.parser"))) == 3
+
+
+@pytest.mark.parametrize("doc", SECTIONS)
+def test_headings_carry_the_number_of_the_file_name(book, doc):
+    page, number = read(book / f"{doc}.html"), number_of(doc)
+    below = page.select("article h2 .section-number")
+    assert numbers(page.select("article h1 .section-number")) == [number]
+    assert numbers(below) == [f"{number}.{k}" for k in range(1, len(below) + 1)]
+    assert len(below) == len(page.select("article h2"))
+    assert numbers(page.select("#pst-page-toc-nav a")) == numbers(below)
+
+
+def test_the_sidebar_shows_the_same_numbers_on_every_page(book):
+    expected = ["1", *(number_of(doc) for doc in SECTIONS)]
+    for doc in DOCS:
+        links = read(book / f"{doc}.html").select(".bd-links li[class*=toctree] > a")
+        assert [n for n in numbers(links) if n[0].isdigit()] == expected
+
+
+@pytest.mark.parametrize("doc", SECTIONS)
+def test_previous_and_next_show_the_number(book, doc):
+    order = DOCS.index(doc)
+    around = [d for d in (DOCS[order - 1], DOCS[order + 1]) if d in SECTIONS]
+    shown = numbers(read(book / f"{doc}.html").select(".prev-next-title"))
+    assert [n for n in shown if n.startswith("1.")] == [number_of(d) for d in around]
+
+
+@pytest.mark.parametrize("doc", SECTIONS)
+def test_equations_are_numbered_within_their_section(book, doc):
+    page = read(book / f"{doc}.html")
+    shown = [tag.get_text().rstrip("#\n ¶") for tag in page.select("article .eqno")]
+    assert shown == [f"({number_of(doc)}.{k})" for k in range(1, len(shown) + 1)]
+
+
+def test_the_number_of_an_equation_is_there_at_all(book):
+    page = read(book / "chapters" / "1_03_scaled_dot_product.html")
+    assert page.select_one("article .eqno").get_text().startswith("(1.3.1)")
+
+
+@pytest.mark.parametrize("doc", DOCS)
+def test_a_reference_to_an_equation_shows_its_number(book, doc):
+    path = book / f"{doc}.html"
+    for link in read(path).select("article a[href*='#equation-']"):
+        if link.find_parent(class_="eqno"):
+            continue
+        file, _, anchor = link["href"].partition("#")
+        target = read((path.parent / file).resolve() if file else path)
+        number = target.find(id=anchor).select_one(".eqno").get_text().rstrip("#\n ¶")
+        assert link.get_text() == number
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_internal_link_leads_somewhere(book, name):
+    path = book / name
+    diagrams = "\n".join(tag.get_text() for tag in read(path).select("pre.mermaid"))
+    links = [tag["href"] for tag in read(path).find_all("a", href=True)]
+    links += re.findall(r'click \S+ href "([^"]+)"', diagrams)
+    assert [link for link in links if is_broken(path, link)] == []
+
+
+def is_broken(path: Path, link: str) -> bool:
+    """Tell whether a link within the site has no target."""
+    parts = urlsplit(link)
+    if parts.scheme or parts.netloc:
+        return False
+    target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+    if not target.is_file():
+        return True
+    anchor = unquote(parts.fragment)
+    return bool(anchor) and read(target).find(id=anchor) is None
+
+
+def test_a_broken_link_is_found(book):
+    index = book / "index.html"
+    assert is_broken(index, "nowhere.html")
+    assert is_broken(index, "#no-such-place")
+    assert not is_broken(index, "chapters/1_00_attention.html")

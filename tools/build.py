@@ -1,0 +1,127 @@
+"""Build the book into _build/html; execute only what changed, and never show a stale page.
+
+_build/book.json remembers the fingerprint of each executed notebook and the hash of everything the
+last good build was made from. It is written in such an order that an interruption at any moment
+makes the next build do too much rather than too little.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import vendor
+from files import BUILD, ROOT, files_below, hash_files
+from report import COLOUR, ToolError
+
+HTML = BUILD / "html"
+DOCTREES = BUILD / ".doctrees"
+MEMORY = BUILD / "book.json"
+LOG = BUILD / "sphinx.log"
+
+# A change here can change every page; Sphinx itself does not notice all of them.
+SETUP = (
+    *("_config.yml", "_toc.yml", "references.bib", "requirements.txt", "package-lock.json"),
+    *("_static", "tools"),
+)
+CONTENT = ("index.md", "references.md", "chapters", "images", "src")
+
+SPHINX = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()"]
+
+
+def read_memory() -> dict:
+    """Read what earlier builds left; a damaged file counts as none."""
+    empty = {"fingerprints": {}, "setup": None, "content": None}
+    try:
+        return empty | json.loads(MEMORY.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return empty
+
+
+def write_memory(memory: dict) -> None:
+    """Replace the file as a whole."""
+    BUILD.mkdir(exist_ok=True)
+    part = MEMORY.with_suffix(".part")
+    part.write_text(json.dumps(memory, indent=1), encoding="utf-8")
+    part.replace(MEMORY)
+
+
+def run_sphinx() -> None:
+    """Turn sources and outputs into pages; a warning is an error.
+
+    Raises
+    ------
+    ToolError
+        With the warnings.
+    """
+    command = [*SPHINX, "build", str(ROOT), "-W", "-n", "--keep-going"]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, encoding="utf-8", errors="replace"
+    )
+    LOG.write_text(done.stdout + done.stderr, encoding="utf-8")
+    if done.returncode:
+        said, _, _ = COLOUR.sub("", done.stderr).partition("Traceback (most recent call last)")
+        said = said.strip() or done.stderr[-2000:]
+        raise ToolError(f"{said}\nThe whole output: {LOG.relative_to(ROOT)}")
+
+
+def execute_stale(memory: dict) -> list[ToolError]:
+    """Execute each notebook whose fingerprint changed."""
+    from execute import execute_all  # slow to import, and not needed where nothing changed
+
+    def remember(name: str, mark: str) -> None:
+        # Sphinx cannot see that outputs changed. Without its doctree it reads the page again.
+        DOCTREES.joinpath(name).with_suffix(".doctree").unlink(missing_ok=True)
+        memory["fingerprints"][name] = mark
+        write_memory(memory)
+
+    return execute_all(memory["fingerprints"], remember)
+
+
+def build() -> str:
+    """Do what is left to do, and say in one line what that was.
+
+    Raises
+    ------
+    ToolError
+        If a notebook fails or Sphinx warns.
+    """
+    vendor.ensure()
+    memory = read_memory()
+    now = {
+        "setup": hash_files(files_below(*SETUP)),
+        "content": hash_files(files_below(*CONTENT)),
+    }
+    if HTML.joinpath("index.html").is_file() and memory | now == memory:
+        return "Nothing changed since the last build."
+    if failures := execute_stale(memory):
+        raise ToolError("\n\n".join(map(str, failures)))
+    if memory["setup"] != now["setup"]:
+        # Also after a failed or interrupted build, since Sphinx warns only of pages that it reads.
+        shutil.rmtree(DOCTREES, ignore_errors=True)
+        shutil.rmtree(HTML, ignore_errors=True)
+    write_memory(memory | {"setup": None, "content": None})
+    print("building the pages ...", flush=True)
+    run_sphinx()
+    write_memory(memory | now)
+    return "The book is built."
+
+
+def main() -> int:
+    """Build, and say where the book is."""
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
+    try:
+        print(build())
+    except ToolError as error:
+        print(f"\n{error}\n\nThe book is not built.", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nInterrupted; the next call goes on from here.", file=sys.stderr)
+        return 130
+    print(f"Open {HTML / 'index.html'} or run `make serve`.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
