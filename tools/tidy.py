@@ -18,7 +18,7 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 # What tools leave in a cell's metadata goes; what people write there stays.
-CELL_METADATA = ("tags", "mystnb", "nbgrader", "nbmark", "editable", "deletable")
+CELL_METADATA = ("tags", "claim", "mystnb", "nbgrader", "nbmark", "editable", "deletable")
 CHECKED = "nbval-check-output"
 
 

@@ -14,6 +14,12 @@ CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
 
 # Title and second-level headings of each section, as the chapter's outline has them.
 OUTLINE = {
+    "1_01_motivation": [
+        "Motivation: The Fixed-Size Bottleneck",
+        "Seq2Seq Recap",
+        "The Alignment Problem",
+    ],
+    "1_02_additive_attention": ["Bahdanau Additive Attention"],
     "1_03_scaled_dot_product": [
         "Scaled Dot-Product Attention",
         "Queries, Keys, and Values",
@@ -21,14 +27,19 @@ OUTLINE = {
         r"Why Divide by $\sqrt{d_k}$?",
         "Full Formula",
     ],
+    "1_04_self_and_cross": ["Self-Attention vs. Cross-Attention"],
     "1_05_causal_mask": ["Causal (Masked) Attention"],
     "1_06_multi_head": [
         "Multi-Head Attention",
         "Motivation",
         "Concatenation and Output Projection",
         "Parameter Count",
+        "What Do Heads Learn?",
     ],
+    "1_07_computation_flow": ["Attention Computation Flow"],
     "1_08_implementation": ["PyTorch Implementation: Multi-Head Attention"],
+    "1_09_complexity": ["Complexity Analysis"],
+    "1_10_flash_attention": ["Flash Attention: IO-Aware Efficient Attention"],
 }
 
 BAD_CELLS = {
