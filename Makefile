@@ -19,7 +19,7 @@ serve: book ## Build the book, then serve it on 127.0.0.1 (PORT=8000)
 	@$(VENV_PYTHON) tools/serve.py $(PORT)
 
 lab: env ## Open JupyterLab on the exercises
-	@$(VENV_PYTHON) -m jupyterlab $(firstword $(wildcard exercises) chapters)
+	@$(VENV_PYTHON) -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) $(firstword $(wildcard exercises) chapters)
 
 test: lint ## Lint, unit tests, every notebook, the build and its pages in a browser
 	@$(VENV_PYTHON) -m pytest --nbval-lax
