@@ -100,7 +100,7 @@ def show(*figures: Figure, alt: str, caption: str | None = None) -> None:
     markup = (
         '<figure class="attn-figure" style="margin:1rem 0">'
         f'<div role="img" aria-label="{html.escape(alt)}" '
-        'style="display:flex;flex-wrap:wrap;gap:1rem;justify-content:center">'
+        'style="display:flex;flex-wrap:wrap;gap:0.5rem;justify-content:center">'
         f"{panels}</div>{text}</figure>"
     )
     display({"text/html": markup, "text/plain": f"[figure: {alt}]"}, raw=True)

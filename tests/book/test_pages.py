@@ -11,7 +11,9 @@ from files import ROOT
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 DOCS = list(parse_toc_yaml(ROOT / "_toc.yml"))
-SECTIONS = [doc for doc in DOCS if re.match(r"chapters/\d+_(?!00)\d+_", doc)]
+SUMMARY = "chapters/1_12_summary"
+# All pages of the chapter but its landing page and the summary, which has no number.
+SECTIONS = [d for d in DOCS if re.match(r"chapters/\d+_(?!00)\d+_", d) and d != SUMMARY]
 PAGES = [*(f"{doc}.html" for doc in DOCS), "genindex.html", "search.html"]
 
 # What a browser loads by itself; a link that a reader may follow is none of it.
@@ -92,6 +94,12 @@ def test_headings_carry_the_number_of_the_file_name(book, doc):
     assert numbers(below) == [f"{number}.{k}" for k in range(1, len(below) + 1)]
     assert len(below) == len(page.select("article h2"))
     assert numbers(page.select("#pst-page-toc-nav a")) == numbers(below)
+
+
+def test_the_summary_has_no_number(book):
+    page = read(book / f"{SUMMARY}.html")
+    assert page.select("article h1")
+    assert page.select("article .section-number") == []
 
 
 def test_the_sidebar_shows_the_same_numbers_on_every_page(book):

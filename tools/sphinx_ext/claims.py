@@ -217,7 +217,7 @@ class ClaimsDirective(SphinxDirective):
                 [ClaimLink(page=page, cell=claim.cell)],
                 [nodes.literal(claim.value, claim.value)],
                 self.parse_inline(claim.bound)[0],
-                self.parse_inline(f"{{cite:t}}`{claim.source}`")[0] if claim.source else [],
+                self.parse_inline(f"{{cite:p}}`{claim.source}`")[0] if claim.source else [],
             ]
         )
 
