@@ -7,6 +7,7 @@ makes the next build do too much rather than too little.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -51,6 +52,11 @@ def write_memory(memory: dict) -> None:
     part.replace(MEMORY)
 
 
+def name_cell(place: re.Match) -> str:
+    """Say in words where MyST-NB found something: it adds the line to the cell times 10,000."""
+    return f".ipynb, cell {int(place[1])}, line {int(place[2])}:"
+
+
 def run_sphinx() -> None:
     """Turn sources and outputs into pages; a warning is an error.
 
@@ -66,7 +72,7 @@ def run_sphinx() -> None:
     LOG.write_text(done.stdout + done.stderr, encoding="utf-8")
     if done.returncode:
         said, _, _ = COLOUR.sub("", done.stderr).partition("Traceback (most recent call last)")
-        said = said.strip() or done.stderr[-2000:]
+        said = re.sub(r"\.ipynb:(\d+)(\d{4}):", name_cell, said.strip() or done.stderr[-2000:])
         raise ToolError(f"{said}\nThe whole output: {LOG.relative_to(ROOT)}")
 
 

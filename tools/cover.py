@@ -1,4 +1,4 @@
-"""Draws images/cover.svg, the picture of the README and of the book's first page.
+"""Draws the picture of the README and of the book's first page, for light and for dark pages.
 
 One random query meets sixteen random keys, first with one component, then with more and more of the
 same. Run it as ``.venv/bin/python tools/cover.py``.
@@ -14,8 +14,9 @@ from attnlab.attention import attention_weights
 
 WIDTHS = [4, 8, 16, 32, 64, 128, 256, 512, 1024]
 N_KEYS = 16
-SEED = 9
-TARGET = Path(__file__).resolve().parents[1] / "images" / "cover.svg"
+SEED = 6
+IMAGES = Path(__file__).resolve().parents[1] / "images"
+DARK_PAGES_INK = "#ced6dd"
 
 
 def attention_by_width(scaled: bool) -> torch.Tensor:
@@ -47,6 +48,10 @@ def draw() -> plt.Figure:
 
 
 if __name__ == "__main__":
-    TARGET.parent.mkdir(exist_ok=True)
-    draw().savefig(TARGET, facecolor="white", metadata={"Date": None})
-    print(f"wrote {TARGET}")
+    IMAGES.mkdir(exist_ok=True)
+    light, dark = IMAGES / "cover.svg", IMAGES / "cover-dark.svg"
+    figure = draw()
+    figure.savefig(light, facecolor="white", metadata={"Date": None})
+    figure.savefig(dark, facecolor="none", metadata={"Date": None})
+    dark.write_text(dark.read_text().replace(plotting.INK, DARK_PAGES_INK))
+    print(f"wrote {light} and {dark}")

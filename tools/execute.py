@@ -1,6 +1,7 @@
 """Execute notebooks with progress, and keep their outputs where MyST-NB looks for them."""
 
 import asyncio
+import atexit
 import signal
 import sys
 import time
@@ -51,9 +52,21 @@ class Progress:
         print(f"{start}{outcome}, {time.monotonic() - self.started:.1f} s", flush=True)
 
 
-def cancel_on_ctrl_c(notebook: NotebookNode) -> None:
-    """Replace nbclient's handler, which answers Ctrl-C with an error of its own."""
-    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, asyncio.current_task().cancel)
+class Interrupt:
+    """Ctrl-C while a notebook runs; nbclient's own handler would call it a dead kernel."""
+
+    def __init__(self):
+        self.pressed = False
+
+    def listen(self, notebook: NotebookNode) -> None:
+        """Replace nbclient's handler, once the notebook has started."""
+        task = asyncio.current_task()
+
+        def press() -> None:
+            self.pressed = True
+            task.cancel()
+
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, press)
 
 
 def execute(notebook: NotebookNode, path: Path, label: str, timeout: int) -> NotebookNode:
@@ -66,6 +79,7 @@ def execute(notebook: NotebookNode, path: Path, label: str, timeout: int) -> Not
     """
     executed = nbformat.from_dict(notebook)
     progress = Progress(label, sum(cell.cell_type == "code" for cell in notebook.cells))
+    interrupt = Interrupt()
     client = NotebookClient(
         executed,
         timeout=timeout,
@@ -73,16 +87,21 @@ def execute(notebook: NotebookNode, path: Path, label: str, timeout: int) -> Not
         config=QUIET_KERNEL,
         record_timing=False,  # times would stand in the metadata, which the cache's key holds
         resources={"metadata": {"path": str(path.parent)}},
-        on_notebook_start=cancel_on_ctrl_c,
+        coalesce_streams=True,
+        on_notebook_start=interrupt.listen,
         on_cell_start=progress.next_cell,
     )
     try:
         asyncio.run(client.async_execute())
     except (CellExecutionError, CellTimeoutError, DeadKernelError, NoSuchKernel) as error:
+        if interrupt.pressed:
+            raise KeyboardInterrupt from None
         progress.end("failed")
         raise ToolError(describe(error, path, progress.cell)) from None
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
+    finally:
+        atexit.unregister(client._cleanup_kernel)  # it would complain of what is cleaned up by now
     progress.end("done")
     return executed
 

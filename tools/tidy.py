@@ -40,13 +40,25 @@ def tidy_output(output: NotebookNode) -> NotebookNode:
     return output
 
 
+def merge_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """Join what a cell printed in several messages; how many they are differs from run to run."""
+    merged: list[NotebookNode] = []
+    for output in outputs:
+        last = merged[-1] if merged else {}
+        if output.output_type == "stream" and last.get("name") == output.name:
+            last.text += output.text
+        else:
+            merged.append(output)
+    return merged
+
+
 def tidy_cell(cell: NotebookNode) -> None:
     """Bring a cell into committed form, in place."""
     cell.metadata = {key: cell.metadata[key] for key in CELL_METADATA if key in cell.metadata}
     if cell.cell_type == "code":
         cell.execution_count = None
         kept = [tidy_output(output) for output in cell.outputs] if is_checked(cell) else []
-        cell.outputs = [output for output in kept if output.get("data", True)]
+        cell.outputs = merge_streams([output for output in kept if output.get("data", True)])
 
 
 def committed_form(text: str) -> str:

@@ -29,7 +29,7 @@ INK = "#1f2331"
 
 # Weight 0 is the page itself; the darkest cell stays light enough to write on in the page's ink.
 WEIGHTS = LinearSegmentedColormap.from_list(
-    "weights", [(*to_rgb(COLOURS[0]), 0.0), (*to_rgb(COLOURS[0]), 0.75)]
+    "weights", [(*to_rgb(COLOURS[0]), 0.0), (*to_rgb(COLOURS[0]), 0.72)]
 )
 
 STYLE = {

@@ -149,7 +149,7 @@ def test_table_and_links_follow_the_notebooks_and_a_claim_that_fails_is_a_warnin
     done = build(book)
     assert done.returncode == 0, done.stderr
     assert rows(book) == [
-        ["Towers are high.", "1.2.2", "7", "at least 5", "Nimrod [Nim00]"],
+        ["Towers are high.", "1.2.2", "7", "at least 5", "[Nim00]"],
         ["Bridges are long.", "1.1", "length 9", "", ""],
     ]
     towers = (tmp_path / "html" / "1_02_towers.html").read_text(encoding="utf-8")
@@ -162,4 +162,4 @@ def test_table_and_links_follow_the_notebooks_and_a_claim_that_fails_is_a_warnin
     assert done.returncode != 0
     assert "cell bridge: 0 lines of its output begin with 'length'" in done.stderr
     assert "the cell 'bridge' makes a claim nowhere" in done.stderr
-    assert rows(book) == [["Towers are high.", "1.2.2", "8", "at least 5", "Nimrod [Nim00]"]]
+    assert rows(book) == [["Towers are high.", "1.2.2", "8", "at least 5", "[Nim00]"]]

@@ -36,9 +36,14 @@ def loaded_from_elsewhere(page: BeautifulSoup) -> list[str]:
     return [address for address in found if urlsplit(address).netloc]
 
 
+def says_nothing(alt: str) -> bool:
+    """Tell whether an alternative text is empty or only the name of a file."""
+    return not alt.strip() or bool(re.search(r"\.(svg|png|jpe?g|gif)$", alt.strip()))
+
+
 def nameless(page: BeautifulSoup) -> list[str]:
     """List the images that say nothing to a reader who cannot see them."""
-    images = page.select("article img:not([alt]), article img[alt='']")
+    images = [tag for tag in page.select("article img") if says_nothing(tag.get("alt", ""))]
     drawings = [tag for tag in page.select("article [role=img]") if not tag.get("aria-label")]
     bare = [
         svg
@@ -46,6 +51,17 @@ def nameless(page: BeautifulSoup) -> list[str]:
         if svg.find_parent(attrs={"role": "img"}) is None and svg.get("role") != "img"
     ]
     return [str(tag)[:80] for tag in [*images, *drawings, *bare]]
+
+
+def numbers_by_hand(page: BeautifulSoup) -> list[str]:
+    """List headings that hold a section number which the build did not put there."""
+    found = []
+    for heading in page.select("article :is(h1, h2, h3, h4, h5, h6)"):
+        number = heading.select_one(".section-number")
+        text = heading.get_text().removeprefix(number.get_text() if number else "")
+        if re.search(r"^\s*\d|\b\d+\.\d", text):
+            found.append(text)
+    return found
 
 
 def number_of(doc: str) -> str:
@@ -82,8 +98,8 @@ def test_every_image_has_a_text(book, name):
 
 
 def test_an_image_without_a_text_is_found():
-    bad = "<article><img src='a.png'><div role='img'><svg></svg></div><svg></svg></article>"
-    assert len(nameless(BeautifulSoup(bad, "html.parser"))) == 3
+    bad = "<img src='a.png'><img src='a.png' alt='../a.png'><div role='img'></div><svg></svg>"
+    assert len(nameless(BeautifulSoup(f"<article>{bad}</article>", "html.parser"))) == 4
 
 
 @pytest.mark.parametrize("doc", SECTIONS)
@@ -94,6 +110,19 @@ def test_headings_carry_the_number_of_the_file_name(book, doc):
     assert numbers(below) == [f"{number}.{k}" for k in range(1, len(below) + 1)]
     assert len(below) == len(page.select("article h2"))
     assert numbers(page.select("#pst-page-toc-nav a")) == numbers(below)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_heading_holds_a_number_typed_by_hand(book, name):
+    assert numbers_by_hand(read(book / name)) == []
+
+
+def test_a_number_typed_by_hand_is_found_wherever_it_stands():
+    typed = ["<h1>1. Attention</h1>", "<h3>Section 1.3.9: again</h3>", "<h2>1.3.4 Extra</h2>"]
+    good = '<h2><span class="section-number">1.3.2. </span>Scores</h2>'
+    for heading in typed:
+        page = BeautifulSoup(f"<article>{good}{heading}</article>", "html.parser")
+        assert len(numbers_by_hand(page)) == 1
 
 
 def test_the_summary_has_no_number(book):
