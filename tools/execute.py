@@ -23,6 +23,7 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 from traitlets.config import Config
 
 TRACEBACK_LINES = 15
+KERNEL_LOG = BUILD / "kernel.log"
 # A kernel that talks over an open connection complains of it on the terminal.
 QUIET_KERNEL = Config({"KernelManager": {"transport_encryption": "auto"}})
 
@@ -92,7 +93,8 @@ def execute(notebook: NotebookNode, path: Path, label: str, timeout: int) -> Not
         on_cell_start=progress.next_cell,
     )
     try:
-        asyncio.run(client.async_execute())
+        with KERNEL_LOG.open("w") as log:  # what the kernel itself says, such as on Ctrl-C
+            asyncio.run(client.async_execute(stderr=log))
     except (CellExecutionError, CellTimeoutError, DeadKernelError, NoSuchKernel) as error:
         if interrupt.pressed:
             raise KeyboardInterrupt from None

@@ -111,3 +111,14 @@ def test_the_book_is_built_once_all_is_well_again(tiny):
     status, output = tiny.build()
     assert status == 0, output
     assert "the value is 3" in tiny.page(PAGE)
+
+
+def test_ctrl_c_while_a_cell_runs_ends_the_build_quietly(tiny):
+    wait = 'from pathlib import Path\nfrom time import sleep\nPath("runs").touch()\nsleep(60)'
+    slow = [*NUMBERS[:2], NUMBERS[2] | {"source": wait}, NUMBERS[3]]
+    tiny.write_notebook("chapters/1_02_numbers.ipynb", slow)
+    status, output = tiny.build_and_press_ctrl_c_once("chapters/runs")
+    assert status == 130
+    assert output.strip().endswith("Interrupted; the next call goes on from here.")
+    assert "Kernel died" not in output
+    assert "Traceback" not in output

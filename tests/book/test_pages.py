@@ -147,6 +147,12 @@ def test_previous_and_next_show_the_number(book, doc):
 
 
 @pytest.mark.parametrize("doc", SECTIONS)
+def test_a_section_links_its_terms_to_the_glossary(book, doc):
+    page = read(book / f"{doc}.html")
+    assert page.select("article a[href*='glossary.html#term-']")
+
+
+@pytest.mark.parametrize("doc", SECTIONS)
 def test_equations_are_numbered_within_their_section(book, doc):
     page = read(book / f"{doc}.html")
     shown = [tag.get_text().rstrip("#\n ¶") for tag in page.select("article .eqno")]

@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import nbformat
@@ -120,6 +121,17 @@ class TinyBook:
             while words not in (line := process.stdout.readline()):
                 assert line, "the build ended before it said so"
             os.killpg(process.pid, signal.SIGKILL)
+
+    def build_and_press_ctrl_c_once(self, file: str) -> tuple[int, str]:
+        """Start the build, and interrupt it once this file is there."""
+        path = self.root / file
+        with self.start() as process:
+            while not path.exists():
+                assert process.poll() is None, "the build ended before the file was there"
+                time.sleep(0.1)
+            process.send_signal(signal.SIGINT)
+            output = process.stdout.read()
+        return process.returncode, output
 
     def page(self, name: str) -> str:
         """Read a rendered page."""
