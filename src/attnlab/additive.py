@@ -1,7 +1,7 @@
 """Attention of a recurrent decoder over an encoder's states: Bahdanau's score and Luong's three.
 
-All four share one frame, `EncoderAttention`: score each encoder state against the decoder's
-state, turn the scores into weights, mix the encoder states. They differ in the score alone.
+All four score each encoder state against the decoder's state, turn the scores into weights and
+mix the encoder states (`EncoderAttention`). They differ in the score alone.
 """
 
 import torch
@@ -15,10 +15,13 @@ class EncoderAttention(nn.Module):
 
     Parameters
     ----------
-    d_dec : int
-        Width of a decoder state.
-    d_enc : int
-        Width of an encoder state.
+    d_dec, d_enc : int
+        Widths of a decoder and of an encoder state.
+
+    Raises
+    ------
+    NotImplementedError
+        By `keys` and `scores` here, and so by a call: each subclass defines both.
     """
 
     def __init__(self, d_dec: int, d_enc: int) -> None:
@@ -118,15 +121,10 @@ class EncoderAttention(nn.Module):
 class BahdanauAttention(EncoderAttention):
     r"""Additive attention: :math:`e_{tj} = v_a^\top \tanh(W_a s_{t-1} + U_a \bar h_j)`.
 
-    A small network with one hidden layer reads a decoder state and an encoder state and returns
-    one number, for every pair of them.
-
     Parameters
     ----------
-    d_dec, d_enc : int
-        Widths of a decoder and of an encoder state.
-    d_attn : int
-        Number of hidden units.
+    d_dec, d_enc, d_attn : int
+        Widths of a decoder state, of an encoder state and of the network's one hidden layer.
 
     Attributes
     ----------
@@ -136,7 +134,7 @@ class BahdanauAttention(EncoderAttention):
     References
     ----------
     Bahdanau et al. (2015), "Neural Machine Translation by Jointly Learning to Align and
-    Translate", equations 5 and 6 and appendix A.1.2.
+    Translate", equations 5 and 6 and appendix A.1.2; equation eq-additive-score of the book.
     """
 
     def __init__(self, d_dec: int, d_enc: int, d_attn: int) -> None:
@@ -146,11 +144,30 @@ class BahdanauAttention(EncoderAttention):
         self.v_a = nn.Linear(d_attn, 1, bias=False)
 
     def keys(self, encoder_states: Tensor) -> Tensor:
-        r"""Compute :math:`U_a \bar h_j`, shape (B, T_x, d_attn)."""
+        r"""Compute :math:`U_a \bar h_j`.
+
+        Parameters
+        ----------
+        encoder_states : Tensor, shape (B, T_x, d_enc)
+
+        Returns
+        -------
+        keys : Tensor, shape (B, T_x, d_attn)
+        """
         return self.U_a(encoder_states)
 
     def scores(self, state: Tensor, keys: Tensor) -> Tensor:
-        """Run the network on every pair, shape (B, T_y, T_x)."""
+        """Run the network on every pair.
+
+        Parameters
+        ----------
+        state : Tensor, shape (B, T_y, d_dec)
+        keys : Tensor, shape (B, T_x, d_attn)
+
+        Returns
+        -------
+        scores : Tensor, shape (B, T_y, T_x)
+        """
         query = self.W_a(state)  # (B, T_y, d_attn)
         hidden = torch.tanh(query.unsqueeze(2) + keys.unsqueeze(1))  # (B, T_y, T_x, d_attn)
         return self.v_a(hidden).squeeze(-1)  # (B, T_y, T_x)
@@ -159,13 +176,8 @@ class BahdanauAttention(EncoderAttention):
 class LuongAttention(EncoderAttention):
     r"""Luong's three scores of a decoder state :math:`s_t` and an encoder state :math:`\bar h_j`.
 
-    ========= ==============================================
-    score     formula
-    ========= ==============================================
-    dot       :math:`s_t^\top \bar h_j`
-    general   :math:`s_t^\top W_a \bar h_j`
-    concat    :math:`v_a^\top \tanh(W_a [s_t; \bar h_j])`
-    ========= ==============================================
+    They are :math:`s_t^\top \bar h_j` (dot), :math:`s_t^\top W_a \bar h_j` (general) and
+    :math:`v_a^\top \tanh(W_a [s_t; \bar h_j])` (concat).
 
     Parameters
     ----------
@@ -182,7 +194,7 @@ class LuongAttention(EncoderAttention):
     References
     ----------
     Luong et al. (2015), "Effective Approaches to Attention-based Neural Machine Translation",
-    section 3.1.
+    section 3.1; equations eq-luong-dot, eq-luong-general and eq-luong-concat of the book.
     """
 
     def __init__(self, d_dec: int, d_enc: int, score: str = "dot") -> None:
@@ -202,7 +214,16 @@ class LuongAttention(EncoderAttention):
             self.v_a = nn.Linear(d_dec, 1, bias=False)
 
     def keys(self, encoder_states: Tensor) -> Tensor:
-        """Compute the encoder's share of the score, shape (B, T_x, d_dec)."""
+        """Compute the encoder's share of the score.
+
+        Parameters
+        ----------
+        encoder_states : Tensor, shape (B, T_x, d_enc)
+
+        Returns
+        -------
+        keys : Tensor, shape (B, T_x, d_dec)
+        """
         if self.score == "dot":
             return encoder_states
         if self.score == "general":
@@ -210,7 +231,17 @@ class LuongAttention(EncoderAttention):
         return encoder_states @ self.W_a.weight[:, self.d_dec :].T
 
     def scores(self, state: Tensor, keys: Tensor) -> Tensor:
-        """Score every pair, shape (B, T_y, T_x): one matrix product, except for "concat"."""
+        """Score every pair: one matrix product, except for "concat".
+
+        Parameters
+        ----------
+        state : Tensor, shape (B, T_y, d_dec)
+        keys : Tensor, shape (B, T_x, d_dec)
+
+        Returns
+        -------
+        scores : Tensor, shape (B, T_y, T_x)
+        """
         if self.score != "concat":
             return state @ keys.transpose(1, 2)
         query = state @ self.W_a.weight[:, : self.d_dec].T  # (B, T_y, d_dec)

@@ -89,10 +89,8 @@ def map_bytes(batch: int, n_heads: int, S_q: int, S_k: int, itemsize: int = 4) -
 
     Parameters
     ----------
-    batch, n_heads, S_q, S_k : int
-        Sizes.
-    itemsize : int, optional
-        Bytes of a number: 4 for float32, 2 for float16 and bfloat16.
+    batch, n_heads, S_q, S_k, itemsize : int
+        Sizes, and the bytes of a number: 4 for float32, 2 for float16 and bfloat16.
 
     Returns
     -------
@@ -107,15 +105,13 @@ def peak_bytes(
     """Give what the tables of `attnlab.attention` take at the worst moment, without a mask.
 
     Two live side by side in the forward pass (scores and weights), three in the backward pass (the
-    weights, their gradient, the gradient of the scores). What is measured exceeds this by no more
-    than Q, K, V and the output take, and in training their gradients.
+    weights, their gradient, the gradient of the scores). What is measured beyond the inputs exceeds
+    this by no more than Q, K, V and the output take, and in training their gradients.
 
     Parameters
     ----------
-    batch, n_heads, S_q, S_k : int
-        Sizes.
-    itemsize : int, optional
-        Bytes of a number.
+    batch, n_heads, S_q, S_k, itemsize : int
+        Sizes, and the bytes of a number.
     training : bool, optional
         Whether a backward pass follows.
 
@@ -133,10 +129,8 @@ def saved_bytes(
 
     Parameters
     ----------
-    batch, n_heads, S_q, S_k, d_k, d_v : int
-        Sizes.
-    itemsize : int, optional
-        Bytes of a number.
+    batch, n_heads, S_q, S_k, d_k, d_v, itemsize : int
+        Sizes, and the bytes of a number.
 
     Returns
     -------
@@ -175,10 +169,8 @@ def flash_saved_bytes(
 
     Parameters
     ----------
-    batch, n_heads, S_q, S_k, d_k, d_v : int
-        Sizes.
-    itemsize : int, optional
-        Bytes of a number.
+    batch, n_heads, S_q, S_k, d_k, d_v, itemsize : int
+        Sizes, and the bytes of a number.
 
     Returns
     -------
@@ -196,10 +188,8 @@ def self_attention_layer(n: int, d: int) -> dict[str, int]:
 
     Parameters
     ----------
-    n : int
-        Sequence length.
-    d : int
-        Width of the vectors that enter and leave.
+    n, d : int
+        Sequence length, and width of the vectors that enter and leave.
 
     Returns
     -------
@@ -213,16 +203,37 @@ def self_attention_layer(n: int, d: int) -> dict[str, int]:
 
 
 def recurrent_layer(n: int, d: int) -> dict[str, int]:
-    """Give the costs of a recurrent layer, h_t = tanh(W x_t + U h_(t-1)); see above."""
+    """Give the costs of a recurrent layer, h_t = tanh(W x_t + U h_(t-1)).
+
+    Parameters
+    ----------
+    n, d : int
+        Sequence length and width.
+
+    Returns
+    -------
+    costs : dict
+        As `self_attention_layer`.
+    """
     flops = 4 * n * d**2
     return {"flops": flops, "parameters": 2 * d**2, "sequential_steps": n, "path_length": n}
 
 
 def convolutional_layer(n: int, d: int, kernel: int) -> dict[str, int]:
-    """Give the costs of a causal convolution, and the path through a dilated stack; see above.
+    """Give the costs of a causal convolution, and the path through a dilated stack.
 
     Layer l of the stack skips ``kernel**l`` positions at a time, so that the last position of L
     layers sees ``kernel**L`` positions.
+
+    Parameters
+    ----------
+    n, d, kernel : int
+        Sequence length, width, and how many positions one output sees.
+
+    Returns
+    -------
+    costs : dict
+        As `self_attention_layer`.
 
     Raises
     ------
@@ -234,10 +245,5 @@ def convolutional_layer(n: int, d: int, kernel: int) -> dict[str, int]:
     layers = 1
     while kernel**layers < n:
         layers += 1
-    flops, parameters = 2 * kernel * n * d**2, kernel * d**2
-    return {
-        "flops": flops,
-        "parameters": parameters,
-        "sequential_steps": 1,
-        "path_length": layers,
-    }
+    flops, weights = 2 * kernel * n * d**2, kernel * d**2
+    return {"flops": flops, "parameters": weights, "sequential_steps": 1, "path_length": layers}

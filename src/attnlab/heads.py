@@ -45,8 +45,8 @@ def entropy(weights: Tensor, mask: Tensor | None = None) -> Tensor:
     Returns
     -------
     entropy : Tensor, shape (..., H)
-        In nats: 0 for a head that looks at one key, the logarithm of the number of keys for one
-        that looks at all alike.
+        In nats, as in Clark et al. (2019), section 3.3: 0 for a head that looks at one key, the
+        logarithm of the number of keys for one that looks at all alike.
 
     Raises
     ------
@@ -70,6 +70,7 @@ def uniformity(weights: Tensor, mask: Tensor | None = None) -> Tensor:
     -------
     uniformity : Tensor, shape (..., H)
         From 0, one key takes all, to 1, all keys are alike. Queries with a single key are left out.
+        The entropy is that of Clark et al. (2019), section 3.3; the division is ours.
     """
     pairs, counted = _allowed(weights, mask)
     n_keys = pairs.sum(-1)  # (..., B, H, S)
@@ -119,12 +120,32 @@ def position_score(weights: Tensor, offset: int, mask: Tensor | None = None) -> 
 
 
 def previous_token_score(weights: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Average the weight on the token before the query: `position_score` at offset -1."""
+    """Average the weight on the token before the query: `position_score` at offset -1.
+
+    Parameters
+    ----------
+    weights : Tensor, shape (..., B, H, S, S)
+    mask : bool Tensor, broadcastable to `weights`, optional
+
+    Returns
+    -------
+    score : Tensor, shape (..., H)
+    """
     return position_score(weights, -1, mask)
 
 
 def next_token_score(weights: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Average the weight on the token after the query: `position_score` at offset 1."""
+    """Average the weight on the token after the query: `position_score` at offset 1.
+
+    Parameters
+    ----------
+    weights : Tensor, shape (..., B, H, S, S)
+    mask : bool Tensor, broadcastable to `weights`, optional
+
+    Returns
+    -------
+    score : Tensor, shape (..., H)
+    """
     return position_score(weights, 1, mask)
 
 
@@ -141,7 +162,7 @@ def delimiter_score(weights: Tensor, delimiters: Tensor, mask: Tensor | None = N
     Returns
     -------
     score : Tensor, shape (..., H)
-        From 0 to 1.
+        From 0 to 1, as in Clark et al. (2019), section 3.2.
     """
     _, counted = _allowed(weights, mask)
     check_mask(delimiters)
@@ -203,10 +224,26 @@ def best_offset(pairs: Tensor) -> int:
     ----------
     pairs : int Tensor, shape (N, 3)
         Number of the sequence, word from, word to.
+
+    Returns
+    -------
+    offset : int
+        Positive where the word *to* lies to the right. The smallest of several that are as common.
     """
     return int((pairs[:, 2] - pairs[:, 1]).mode().values)
 
 
 def offset_score(pairs: Tensor, offset: int) -> float:
-    """Give the share of `pairs`, shape (N, 3), whose words lie `offset` apart."""
+    """Give the share of pairs whose words lie `offset` apart.
+
+    Parameters
+    ----------
+    pairs : int Tensor, shape (N, 3)
+        Number of the sequence, word from, word to.
+    offset : int
+
+    Returns
+    -------
+    share : float
+    """
     return (pairs[:, 2] - pairs[:, 1] == offset).float().mean().item()

@@ -34,9 +34,9 @@ ARTICLES = {
     "a": {"m": ("einen", "en"), "f": ("eine", "e"), "n": ("ein", "es")},
 }
 
-_NOUNS = {german: english for nouns in NOUNS.values() for german, english in nouns.items()}
+ALL_NOUNS = {german: english for nouns in NOUNS.values() for german, english in nouns.items()}
 _ENDINGS = [ending for forms in ARTICLES.values() for _, ending in forms.values()]
-_SHARED = SUBJECTS | VERBS | ADVERBS | PLACES | CONJUNCTIONS | _NOUNS
+_SHARED = SUBJECTS | VERBS | ADVERBS | PLACES | CONJUNCTIONS | ALL_NOUNS
 GERMAN_WORDS = sorted(
     {*_SHARED, "hatte", "in", "dem"}
     | {article for forms in ARTICLES.values() for article, _ in forms.values()}

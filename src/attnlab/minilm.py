@@ -54,7 +54,20 @@ class Layer(nn.Module):
         self.norm_narrow = nn.LayerNorm(d_model, eps=1e-12)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Give the next vectors (B, S, d_model) and the weights (B, H, S, S)."""
+        """Run the layer.
+
+        Parameters
+        ----------
+        x : Tensor, shape (B, S, d_model)
+        mask : bool Tensor, broadcastable to (B, H, S, S), optional
+            True where a token may attend.
+
+        Returns
+        -------
+        x : Tensor, shape (B, S, d_model)
+            The vectors that leave the layer.
+        weights : Tensor, shape (B, H, S, S)
+        """
         mixed, weights = self.attend(x, x, x, mask)
         x = self.norm_attend(x + mixed)
         return self.norm_narrow(x + self.narrow(functional.gelu(self.widen(x)))), weights

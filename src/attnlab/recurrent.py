@@ -42,6 +42,12 @@ class Encoder(nn.Module):
     ------
     ValueError
         If `d_state` is odd.
+
+    References
+    ----------
+    Sutskever et al. (2014), "Sequence to Sequence Learning with Neural Networks".
+    Bahdanau et al. (2015), "Neural Machine Translation by Jointly Learning to Align and
+    Translate", appendix A.1.2.
     """
 
     def __init__(self, vocab_size: int, d_embed: int, d_state: int) -> None:
@@ -94,6 +100,14 @@ class Decoder(nn.Module):
     ------
     ValueError
         If `attention` is none of the three.
+
+    References
+    ----------
+    Sutskever et al. (2014), "Sequence to Sequence Learning with Neural Networks".
+    Bahdanau et al. (2015), "Neural Machine Translation by Jointly Learning to Align and
+    Translate", appendix A.1.2.
+    Luong et al. (2015), "Effective Approaches to Attention-based Neural Machine Translation",
+    section 3.1.
     """
 
     def __init__(self, vocab_size: int, d_embed: int, d_state: int, attention: str | None) -> None:

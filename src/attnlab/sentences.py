@@ -2,25 +2,19 @@
 
 Every relation is a pair ``i>j`` of word positions, counted from 0, full stop included:
 
-============ ======================================== ============================================
-relation     from i                                   to j
-============ ======================================== ============================================
-object       direct object (its head noun)            its verb
-subject      subject (its head noun)                  its verb; of "was tired" the "was"
-determiner   a, the, this, every, many, which         its noun
-pronoun      he, she, they                            the noun it stands for, in the same sentence
-============ ======================================== ============================================
+- object: from a direct object (its head noun) to its verb
+- subject: from a subject (its head noun) to its verb; of "was tired" to the "was"
+- determiner: from a, the, this, every, many or which to its noun
+- pronoun: from he, she or they to the noun it stands for, in the same sentence
 
-Heads are chosen on `PRACTICE` and judged on `HELD_OUT`. The sentences with pronouns come in pairs
-in which gender or number decides between the subject and the object, so that a rule like "the
-first noun" is right in half of them.
+Heads are chosen on `PRACTICE` and judged on `HELD_OUT`. Sentences with pronouns come in pairs in
+which gender or number decides, so that a rule like "the first noun" is right in half of them.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
 
 
 class Sentence(NamedTuple):
@@ -31,31 +25,38 @@ class Sentence(NamedTuple):
 
 
 def read(text: str) -> list[Sentence]:
-    """Read sentences, each followed by a line of relations such as ``object 5>2 7>6  subject 1>2``.
+    r"""Read sentences and their relations.
+
+    Parameters
+    ----------
+    text : str
+        Two lines for each sentence, such as ``"birds build nests .\n  object 2>1  subject 0>1"``.
+
+    Returns
+    -------
+    sentences : list of Sentence
 
     Raises
     ------
     ValueError
-        If a pair points outside of its sentence.
+        If a pair points outside of its sentence, or the last sentence has no line of relations.
     """
-    lines = text.strip().splitlines()
-    return [_sentence(*lines[i : i + 2]) for i in range(0, len(lines), 2)]
+    lines, sentences = text.strip().splitlines(), []
+    for words_line, relations_line in zip(lines[::2], lines[1::2], strict=True):
+        words, relations, found = words_line.split(), {}, []
+        for field in relations_line.split():
+            if ">" not in field:
+                found = relations.setdefault(field, [])
+                continue
+            i, j = map(int, field.split(">"))
+            if max(i, j) >= len(words):
+                raise ValueError(f"{field} points outside of the {len(words)} words: {words_line}")
+            found.append((i, j))
+        sentences.append(Sentence(words, relations))
+    return sentences
 
 
-def _sentence(words_line: str, relations_line: str) -> Sentence:
-    words, relations, found = words_line.split(), {}, []
-    for field in relations_line.split():
-        if ">" not in field:
-            found = relations.setdefault(field, [])
-            continue
-        i, j = map(int, field.split(">"))
-        if max(i, j) >= len(words):
-            raise ValueError(f"{field} points outside of the {len(words)} words of: {words_line}")
-        found.append((i, j))
-    return Sentence(words, relations)
-
-
-def pairs(sentences: Sequence[Sentence], relation: str, reverse: bool = False) -> Tensor:
+def pairs(sentences: Sequence[Sentence], relation: str, reverse: bool = False) -> torch.Tensor:
     """Collect all pairs of a relation.
 
     Parameters

@@ -21,6 +21,14 @@ class Seq2Seq(nn.Module):
         Width of a word's vector and of a state.
     attention : {None, "bahdanau", "luong"}, optional
         See `Decoder`.
+
+    References
+    ----------
+    Sutskever et al. (2014), "Sequence to Sequence Learning with Neural Networks".
+    Bahdanau et al. (2015), "Neural Machine Translation by Jointly Learning to Align and
+    Translate", appendix A.1.2.
+    Luong et al. (2015), "Effective Approaches to Attention-based Neural Machine Translation",
+    section 3.1.
     """
 
     def __init__(
@@ -36,7 +44,20 @@ class Seq2Seq(nn.Module):
         self.decoder = Decoder(target_size, d_embed, d_state, attention)
 
     def encode(self, source: Tensor) -> tuple[Memory, State]:
-        """Read the source; return what the decoder may look at and the state it starts from."""
+        """Read the source, for the decoder to start from and to look at.
+
+        Parameters
+        ----------
+        source : int Tensor, shape (B, T_x)
+            Padded with `PAD`.
+
+        Returns
+        -------
+        memory : Memory
+            What the decoder may look at.
+        state : pair of Tensors, shape (1, B, d_state)
+            Hidden state and memory cell that it starts from.
+        """
         states, last = self.encoder(source)
         attention = self.decoder.attention
         keys = None if attention is None else attention.keys(states)
@@ -157,8 +178,9 @@ def translate(model: Seq2Seq, source: Tensor, max_len: int) -> tuple[Tensor, Ten
 def alignment_error_rate(weights: Tensor, alignment: Tensor) -> float:
     r"""Compare each target word's largest weight with the source word it comes from.
 
-    With A the links of the model, one a target word, and S the known ones, all of them sure,
-    this is :math:`1 - 2 |A \cap S| / (|A| + |S|)`: the share of links that are wrong.
+    With :math:`\mathcal A` the links of the model, one a target word, and :math:`\mathcal S` the
+    known ones, all of them sure, this is :math:`1 - 2 |\mathcal A \cap \mathcal S| /
+    (|\mathcal A| + |\mathcal S|)`: the share of links that are wrong.
 
     Parameters
     ----------

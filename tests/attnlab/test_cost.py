@@ -2,7 +2,6 @@
 
 import ast
 import functools
-import weakref
 from pathlib import Path
 
 import pytest
@@ -10,12 +9,11 @@ import torch
 from torch import nn
 from torch.nn import functional
 from torch.utils import flop_counter
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 from attnlab import cost
 from attnlab.attention import scaled_dot_product_attention
 from attnlab.multihead import MultiHeadAttention, count_parameters
+from attnlab.profiling import measure
 
 SIZES = pytest.mark.parametrize(
     ("B", "H", "S_q", "S_k", "d_k", "d_v"),
@@ -46,31 +44,6 @@ def bytes_kept_for_backward(call):
         result = call()  # held until the end, so that no storage's identity is used twice
     del result
     return sum(storages.values())
-
-
-class LiveBytes(TorchDispatchMode):
-    """Adds up the storages that operations made and that are still alive."""
-
-    def __init__(self):
-        super().__init__()
-        self.alive, self.peak = {}, 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        result = func(*args, **(kwargs or {}))
-        for tensor in tree_leaves(result):
-            if isinstance(tensor, torch.Tensor):
-                storage = tensor.untyped_storage()
-                if storage._cdata not in self.alive:
-                    self.alive[storage._cdata] = storage.nbytes()
-                    weakref.finalize(storage, self.alive.pop, storage._cdata, None)
-        self.peak = max(self.peak, sum(self.alive.values()))
-        return result
-
-
-def peak(call):
-    with LiveBytes() as live:
-        call()
-    return live.peak
 
 
 @SIZES
@@ -156,7 +129,7 @@ def test_the_peak_is_the_maps_and_at_most_the_vectors_and_their_gradients_more(S
     B, H, d_k, d_v = 2, 3, 11, 13
     Q, K, V = inputs(B, H, S_q, S_k, d_k, d_v)
 
-    def run():
+    def run(Q, K, V):
         with torch.set_grad_enabled(training):
             output, _ = scaled_dot_product_attention(Q, K, V)
         return output.sum().backward() if training else output
@@ -164,7 +137,7 @@ def test_the_peak_is_the_maps_and_at_most_the_vectors_and_their_gradients_more(S
     maps = cost.peak_bytes(B, H, S_q, S_k, training=training)
     vectors = Q.nbytes + K.nbytes + V.nbytes + 4 * B * H * S_q * d_v
     bound = maps + (2 if training else 1) * vectors
-    assert maps < peak(run) <= bound
+    assert maps <= measure(run, Q, K, V, repeats=1).peak_bytes <= bound
 
 
 @pytest.mark.parametrize(("n", "d"), [(17, 5), (3, 23)])
