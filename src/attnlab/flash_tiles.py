@@ -126,4 +126,4 @@ def blocks(length: int, size: int) -> Iterator[slice]:
 def head_groups(Q: Tensor) -> Iterator[slice]:
     """Cut the leading dimension into the heads that are computed together."""
     G = Q.shape[0]
-    return blocks(G, HEADS_AT_ONCE if Q.device.type == "cpu" else max(G, 1))
+    return blocks(G, max(G, 1) if Q.device.type == "cuda" else HEADS_AT_ONCE)

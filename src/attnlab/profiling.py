@@ -1,8 +1,22 @@
 """Measuring on real hardware, and saying so where the hardware is missing."""
 
-import torch
+import gc
+import math
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_leaves
+
+from attnlab.storages import PeakMemory
 from nbmark.skip import skip_cell
+
+Item = TypeVar("Item")
 
 
 def require_cuda(what: str = "this cell", recorded: str | None = None) -> None:
@@ -27,3 +41,178 @@ def require_cuda(what: str = "this cell", recorded: str | None = None) -> None:
         return
     reason = f"{what} needs a CUDA GPU and there is none here."
     skip_cell(reason if recorded is None else f"{reason} Recorded result: {recorded}.")
+
+
+class Measurement(NamedTuple):
+    """What one call costs. Out of memory is a result too: both numbers are then None."""
+
+    seconds: float | None  # median; None on the meta device, where nothing is computed
+    peak_bytes: int | None  # the most that was held at once, beyond the inputs
+    out_of_memory: bool = False
+
+
+def measure(
+    fn: Callable, *args: object, repeats: int = 5, device: str | None = None
+) -> Measurement:
+    """Measure the time and the peak memory of ``fn(*args)``.
+
+    On CUDA the time is taken between two events and the memory is what the allocator handed out
+    beyond what was in use before. On a CPU the time is that of one thread's processor, which
+    other programs disturb little, and the memory is what tensors hold, counted exactly by
+    `attnlab.storages.PeakMemory`. On the meta device there is no time, only memory.
+
+    Parameters
+    ----------
+    fn : callable
+        What to measure. It runs once for the memory, which warms it up, and then for the time.
+    *args : object
+        Its arguments. The tensors among them say which device is measured.
+    repeats : int, optional
+        How many times to take the time.
+    device : str, optional
+        "cuda", "cpu" or "meta", where the arguments hold no tensor that tells.
+
+    Returns
+    -------
+    measurement : Measurement
+    """
+    if device is None:
+        tensors = [x for x in tree_leaves(args) if isinstance(x, Tensor)]
+        device = tensors[0].device.type if tensors else "cpu"
+    try:
+        peak = (_peak_on_cuda if device == "cuda" else _peak_of_tensors)(fn, args)
+        if device == "meta":
+            return Measurement(None, peak)
+        clock = _seconds_on_cuda if device == "cuda" else _seconds_on_cpu
+        return Measurement(statistics.median(clock(fn, args) for _ in range(repeats)), peak)
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+    gc.collect()
+    if device == "cuda":
+        torch.cuda.empty_cache()
+    return Measurement(None, None, out_of_memory=True)
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Tell whether the error says that memory ran out, on any device."""
+    named = isinstance(error, MemoryError | torch.OutOfMemoryError)
+    return named or "DefaultCPUAllocator" in str(error)
+
+
+def _peak_on_cuda(fn: Callable, args: Sequence) -> int:
+    torch.cuda.synchronize()
+    before = torch.cuda.memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+    fn(*args)
+    torch.cuda.synchronize()
+    return torch.cuda.max_memory_allocated() - before
+
+
+def _peak_of_tensors(fn: Callable, args: Sequence) -> int:
+    with PeakMemory() as memory:
+        fn(*args)
+    return memory.peak
+
+
+def _seconds_on_cuda(fn: Callable, args: Sequence) -> float:
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    start.record()
+    fn(*args)
+    end.record()
+    torch.cuda.synchronize()
+    return start.elapsed_time(end) / 1000
+
+
+def _seconds_on_cpu(fn: Callable, args: Sequence) -> float:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        start = time.process_time()
+        fn(*args)
+        return time.process_time() - start
+    finally:
+        torch.set_num_threads(threads)
+
+
+class PowerLaw(NamedTuple):
+    """The exponent of a measured power law, and how far off it may be."""
+
+    exponent: float
+    stderr: float
+
+    def __float__(self) -> float:
+        return self.exponent
+
+    def __str__(self) -> str:
+        return f"{self.exponent:.2f} ± {self.stderr:.2f}"
+
+
+def fit_exponent(n: Sequence, y: Sequence, n_min: float | None = None) -> PowerLaw:
+    """Fit p in y = c n^p, by least squares on the logarithms of the large n.
+
+    Small n say little of the growth: there, whatever does not grow still counts.
+
+    Parameters
+    ----------
+    n : sequence of float
+    y : sequence of float
+        Measured at `n`. A None, as after running out of memory, is left out.
+    n_min : float, optional
+        Fit n >= n_min only. The largest n measured and those down to an eighth of it unless given.
+
+    Returns
+    -------
+    law : PowerLaw
+        The exponent and its standard error; ``float(law)`` is the exponent.
+
+    Raises
+    ------
+    ValueError
+        If fewer than three points are left, or one is not positive.
+    """
+    pairs = [pair for pair in zip(n, y, strict=True) if pair[1] is not None]
+    n_min = max(n for n, _ in pairs) / 8 if n_min is None and pairs else n_min
+    pairs = [pair for pair in pairs if pair[0] >= n_min]
+    if len(pairs) < 3 or min(map(min, pairs)) <= 0:
+        raise ValueError(f"an exponent with its error needs three positive points, got {pairs}")
+    x, y = np.log(np.array(pairs, dtype=float)).T  # (points,) each
+    slope, offset = np.polyfit(x, y, 1)
+    residual = ((y - offset - slope * x) ** 2).sum() / (len(x) - 2)
+    return PowerLaw(float(slope), math.sqrt(residual / ((x - x.mean()) ** 2).sum()))
+
+
+def progress(items: Iterable[Item], label: str) -> Iterator[Item]:
+    """Go through the items and keep one line on the terminal, or below the cell, up to date.
+
+    Parameters
+    ----------
+    items : iterable
+    label : str
+        What is being done, in front of the bar.
+
+    Yields
+    ------
+    item
+        Each of the items. The line disappears after the last; a file or a pipe gets none.
+    """
+    items, paint = list(items), _painter()
+    started = time.monotonic()
+    for done, item in enumerate(items):
+        bar = f"[{'#' * (20 * done // len(items)):20}]"
+        paint(f"{label} {bar} {done} of {len(items)}, {time.monotonic() - started:.0f} s")
+        yield item
+    paint("")
+
+
+def _painter() -> Callable[[str], None]:
+    """Give the function that shows a line in the place of the last one."""
+    if sys.stdout.isatty():
+        return lambda line: print(f"\r\033[K{line}", end="", flush=True)
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if not hasattr(shell, "kernel"):
+        return lambda line: None
+    from IPython.display import display
+
+    handle = display({"text/plain": ""}, raw=True, display_id=True)
+    return lambda line: handle.update({"text/plain": line}, raw=True)
