@@ -20,7 +20,7 @@ from torch import Tensor
 
 from attnlab.flash_tiles import TiledAttention, blocks
 
-BLOCK_Q, BLOCK_K = 128, 512
+BLOCK_Q, BLOCK_K = 256, 512
 
 
 def flash_attention(
