@@ -57,7 +57,7 @@ def forward_tiles(Q, K, V, O, m, l, is_causal, block_q, block_k):
             P = S.sub_(m_new).exp2_()  # e^(S - m')
             fade = m_i.sub_(m_new).exp2_()  # e^(m - m')
             l_i.mul_(fade).add_(P.sum(-1, keepdim=True))  # l' = e^(m - m') l + rowsum P
-            O_i.mul_(fade).baddbmm_(P, V[:, k])  # O' = e^(m - m') O + P V
+            O_i = torch.baddbmm(O_i.mul_(fade), P, V[:, k])  # O' = e^(m - m') O + P V
             m_i = m_new
         l_i.masked_fill_(l_i == 0, 1)  # a query without a key: 0 / 1
         O[:, q], m[:, q], l[:, q] = O_i.div_(l_i), m_i, l_i
@@ -77,7 +77,7 @@ def backward_tiles(Q, K, V, O, m, l, dO, dQ, dK, dV, is_causal, block_q, block_k
             dV[:, k] += E.mT @ dO_i  # dV = P^T dO
             dP = torch.bmm(dO_i, V[:, k].mT, out=tiles.room(scratch, q, k))  # dP = dO V^T
             dS = dP.sub_(D_i).mul_(E)  # dS = P (dP - rowsum(dO O))
-            dQ_i.baddbmm_(dS, K[:, k])  # dQ = dS K / sqrt(d_k)
+            dQ_i = torch.baddbmm(dQ_i, dS, K[:, k])  # dQ = dS K / sqrt(d_k)
             dK[:, k] += dS.mT @ Q_i  # dK = dS^T Q / sqrt(d_k), and Q_i holds log2(e) too
         dQ[:, q] = dQ_i.mul_(tiles.scale / LOG2_E)
     dK.div_(LOG2_E)
