@@ -7,7 +7,7 @@ VENV_PYTHON := .venv/bin/python
 export JUPYTER_PREFER_ENV_PATH := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test lint tidy bench clean env
+.PHONY: help book serve lab test lint tidy bench profile-gpu clean env
 
 help: ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -36,6 +36,9 @@ tidy: env ## Bring code and notebooks into their committed form
 
 bench: env ## Compare Flash attention with naive attention and PyTorch's on this CPU
 	@$(VENV_PYTHON) tools/bench.py
+
+profile-gpu: env ## Measure attention on this CUDA GPU and record it in chapters/data
+	@$(VENV_PYTHON) tools/profile_gpu.py
 
 clean: ## Remove everything that was built; .venv stays
 	@rm -rf _build .pytest_cache .ruff_cache .hypothesis
