@@ -29,6 +29,7 @@ OUTLINE = {
         "Parameter Count",
     ],
     "1_08_implementation": ["PyTorch Implementation: Multi-Head Attention"],
+    "1_10_flash_attention": ["Flash Attention: IO-Aware Efficient Attention"],
 }
 
 BAD_CELLS = {
