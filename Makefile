@@ -7,10 +7,10 @@ VENV_PYTHON := .venv/bin/python
 export JUPYTER_PREFER_ENV_PATH := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test lint tidy clean env
+.PHONY: help book serve lab test lint tidy bench profile-gpu clean env
 
 help: ## List the targets
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 book: env ## Build the book into _build/html; a second call rebuilds only what changed
 	@$(VENV_PYTHON) tools/build.py
@@ -33,6 +33,12 @@ tidy: env ## Bring code and notebooks into their committed form
 	@$(VENV_PYTHON) -m ruff check --fix --exit-zero .
 	@$(VENV_PYTHON) -m ruff format .
 	@$(VENV_PYTHON) tools/tidy.py
+
+bench: env ## Compare Flash attention with naive attention and PyTorch's on this CPU
+	@$(VENV_PYTHON) tools/bench.py
+
+profile-gpu: env ## Measure attention on this CUDA GPU and record it in chapters/data
+	@$(VENV_PYTHON) tools/profile_gpu.py
 
 clean: ## Remove everything that was built; .venv stays
 	@rm -rf _build .pytest_cache .ruff_cache .hypothesis

@@ -38,8 +38,8 @@ def test_oracle_imports_numpy_and_nothing_else():
     assert packages_imported_by("attnlab.reference") == {"attnlab", "numpy"}
 
 
-@pytest.mark.parametrize("name", ["attnlab.masks", "attnlab.multihead"])
-def test_masks_and_multi_head_attention_import_torch_but_no_figures(name):
+@pytest.mark.parametrize("name", ["attnlab.masks", "attnlab.multihead", "attnlab.flash"])
+def test_attention_imports_torch_but_no_figures(name):
     assert "torch" in packages_imported_by(name)
     assert_kept_out(name, {"matplotlib", "IPython"})
 

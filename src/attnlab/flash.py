@@ -1,0 +1,141 @@
+r"""Flash attention in plain PyTorch: exact attention that never holds the matrix of weights.
+
+Queries and keys are cut into blocks. For one block of queries the loop visits the keys block by
+block and keeps a running maximum m, a normaliser l and an output O that is not yet normalised
+(Dao et al. 2022, algorithm 1). One tile of scores is all that exists of the n x n matrix, and the
+backward pass computes the tiles again instead of keeping them.
+
+With `is_causal` the last query sees the last key (bottom-right alignment): query i may attend to
+key j where ``j <= i + S_k - S_q``. This is what a decoder needs that holds S_k keys and asks with
+its last S_q tokens, and what flash-attn does from version 2.1 on. The ``is_causal`` of PyTorch's
+``F.scaled_dot_product_attention`` is aligned top-left; for S_q = S_k the two are the same.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attnlab.flash_tiles import TiledAttention, blocks
+
+BLOCK_Q, BLOCK_K = 256, 512
+
+
+def flash_attention(
+    Q: Tensor,
+    K: Tensor,
+    V: Tensor,
+    is_causal: bool = False,
+    block_q: int = BLOCK_Q,
+    block_k: int = BLOCK_K,
+) -> Tensor:
+    r"""Compute :math:`\mathrm{softmax}(QK^\top / \sqrt{d_k})\,V` in memory linear in S.
+
+    Parameters
+    ----------
+    Q : Tensor, shape (..., S_q, d_k)
+        Queries.
+    K : Tensor, shape (..., S_k, d_k)
+        Keys.
+    V : Tensor, shape (..., S_k, d_v)
+        Values.
+    is_causal : bool, optional
+        Whether query i sees only the keys ``j <= i + S_k - S_q``: the last query sees all.
+    block_q, block_k : int, optional
+        How many queries and keys make one tile of scores.
+
+    Returns
+    -------
+    output : Tensor, shape (..., S_q, d_v)
+        In the dtype of the inputs; zeros for a query that sees no key. Half precision is computed
+        in float32. It can be differentiated once.
+
+    Raises
+    ------
+    TypeError
+        If the inputs differ in dtype or are not floating.
+    ValueError
+        If the shapes do not fit or a block is smaller than 1.
+
+    References
+    ----------
+    Dao et al. (2022), "FlashAttention", algorithms 1 and 4; Dao (2023), "FlashAttention-2".
+    """
+    check_inputs(Q, K, V, block_q, block_k)
+    working = torch.promote_types(Q.dtype, torch.float32)
+    G = math.prod(Q.shape[:-2])  # batch and heads, or whatever leads
+    flat = (x.reshape(G, *x.shape[-2:]).to(working) for x in (Q, K, V))  # (G, S, d)
+    output = TiledAttention.apply(*flat, is_causal, block_q, block_k)  # (G, S_q, d_v)
+    return output.reshape(*Q.shape[:-1], V.shape[-1]).to(Q.dtype)  # (..., S_q, d_v)
+
+
+def check_inputs(Q: Tensor, K: Tensor, V: Tensor, block_q: int, block_k: int) -> None:
+    """Raise what `flash_attention` says that it raises."""
+    if not Q.dtype == K.dtype == V.dtype or not Q.is_floating_point():
+        raise TypeError(
+            f"Q, K and V are {Q.dtype}, {K.dtype} and {V.dtype}: they need one floating dtype"
+        )
+    shapes = [tuple(x.shape) for x in (Q, K, V)]
+    if min(map(len, shapes)) < 2 or len({shape[:-2] for shape in shapes}) > 1:
+        raise ValueError(
+            f"Q, K and V have shapes {shapes}: they need the same dimensions before (S, d); "
+            "expand those that are shared"
+        )
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"queries have width {Q.shape[-1]} and keys {K.shape[-1]}: both are d_k")
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(
+            f"there are {K.shape[-2]} keys and {V.shape[-2]} values: each key needs its own value"
+        )
+    if block_q < 1 or block_k < 1:
+        raise ValueError(f"block_q={block_q} and block_k={block_k} must both be at least 1")
+
+
+class OnlineSoftmaxStep(NamedTuple):
+    """What the online softmax knows after one block of keys; the output so far is ``O / l``."""
+
+    keys: slice  # the block that was added
+    m: Tensor  # (..., S_q, 1), the largest score so far
+    l: Tensor  # (..., S_q, 1), the sum of e^(score - m) so far
+    O: Tensor  # (..., S_q, d_v), the sum of e^(score - m) v so far
+
+
+def online_softmax_steps(
+    Q: Tensor, K: Tensor, V: Tensor, block_k: int
+) -> Iterator[OnlineSoftmaxStep]:
+    r"""Go through the recurrence of `flash_attention` one block of keys at a time.
+
+    After each step m, l and O describe exact attention over the keys seen so far.
+
+    Parameters
+    ----------
+    Q : Tensor, shape (..., S_q, d_k)
+    K : Tensor, shape (..., S_k, d_k)
+    V : Tensor, shape (..., S_k, d_v)
+    block_k : int
+        How many keys one step adds.
+
+    Yields
+    ------
+    step : OnlineSoftmaxStep
+        The block of keys, m, l and the unnormalised O; new tensors at each step.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `flash_attention` does, at the first step.
+    """
+    check_inputs(Q, K, V, 1, block_k)
+    m = Q.new_full((*Q.shape[:-1], 1), -math.inf)  # (..., S_q, 1)
+    l = torch.zeros_like(m)
+    O = Q.new_zeros(*Q.shape[:-1], V.shape[-1])  # (..., S_q, d_v)
+    for keys in blocks(K.shape[-2], block_k):
+        S = Q @ K[..., keys, :].mT / math.sqrt(Q.shape[-1])  # (..., S_q, block_k)
+        m_new = torch.maximum(m, S.amax(-1, keepdim=True))
+        P, fade = torch.exp(S - m_new), torch.exp(m - m_new)
+        l = fade * l + P.sum(-1, keepdim=True)
+        O = fade * O + P @ V[..., keys, :]
+        m = m_new
+        yield OnlineSoftmaxStep(keys, m, l, O)

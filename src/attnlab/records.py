@@ -1,0 +1,29 @@
+"""Recorded measurements: JSON files that say on which device, when and with what they were made."""
+
+import json
+import os
+from pathlib import Path
+
+
+def write_record(path: Path, record: dict) -> None:
+    """Write a record whole or not at all, in the place of an older one.
+
+    Parameters
+    ----------
+    path : Path
+        Its folder is made if there is none.
+    record : dict
+        Numbers, strings, None, lists and dicts.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    try:
+        part.write_text(json.dumps(record, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def read_records(folder: str | Path, pattern: str = "*.json") -> list[dict]:
+    """Read the records of a folder, in the order of their names; none where there is no folder."""
+    return [json.loads(path.read_text("utf-8")) for path in sorted(Path(folder).glob(pattern))]

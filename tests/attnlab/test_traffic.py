@@ -1,0 +1,56 @@
+"""Bytes between the chip and slow memory, each case small enough to be counted by hand."""
+
+import pytest
+import torch
+
+from attnlab.attention import scaled_dot_product_attention
+from attnlab.flash import flash_attention
+from attnlab.traffic import Traffic
+
+LARGE, SMALL = (16, 16), (4, 4)  # 1024 bytes cross, 64 stay
+
+
+def traffic(fn, *args, on_chip=256):
+    with torch.no_grad(), Traffic(on_chip) as counted:
+        fn(*args)
+    return counted.read, counted.written
+
+
+def test_operands_are_read_and_results_written():
+    x, y = torch.zeros(2, *LARGE)
+    x, y = x.clone(), y.clone()
+    assert traffic(lambda: x + y) == (2048, 1024)
+    assert traffic(lambda: x.add_(y)) == (2048, 1024)
+    assert traffic(lambda: torch.add(x, y, out=x)) == (2048, 1024)
+    assert traffic(lambda: x.sum()) == (1024, 0)
+
+
+def test_what_fits_stays_on_the_chip():
+    x = torch.zeros(SMALL)
+    assert traffic(lambda: (x + 1) * x) == (0, 0)
+
+
+def test_slice_of_large_memory_moves_its_own_elements():
+    x = torch.zeros(LARGE)
+    assert traffic(lambda: x[:3] + 1) == (3 * 64, 0)
+
+
+def test_views_and_empty_memory_move_nothing_and_filling_only_writes():
+    x, y = torch.zeros(LARGE), torch.ones(LARGE)
+    assert traffic(lambda: (x.T, x[1:], x.view(-1), torch.empty_like(x), x.new_empty(64))) == (0, 0)
+    assert traffic(lambda: x.zero_()) == (0, 1024)
+    assert traffic(lambda: torch.zeros_like(x)) == (0, 1024)
+    assert traffic(lambda: x.copy_(y)) == (1024, 1024)
+
+
+@pytest.mark.parametrize("n", [128, 256])
+def test_traffic_of_both_algorithms_follows_the_formulas(n):
+    d, block = 16, 8
+    Q, K, V = (torch.zeros(1, n, d) for _ in range(3))
+    read, written = traffic(scaled_dot_product_attention, Q, K, V)
+    assert read / 4 == 2 * n**2 + 4 * n * d  # scores and weights; Q, scaled Q, K and V
+    assert written / 4 == 2 * n**2 + 2 * n * d  # scores and weights; scaled Q and O
+    blocks = {"block_q": block, "block_k": block}
+    read, written = traffic(lambda: flash_attention(Q, K, V, **blocks), on_chip=512)
+    assert read / 4 == n * d + n // block * 2 * n * d  # Q once, K and V for each block of queries
+    assert written / 4 == n * d + 2 * n  # O, m and l

@@ -1,0 +1,145 @@
+"""Measure every way to compute attention on this GPU and record it: ``make profile-gpu``.
+
+Time and peak memory of naive attention, of ours in PyTorch and in Triton, and of each backend of
+PyTorch's own function, forward and with the backward pass. The record goes to chapters/data, with
+device, date, versions and commit, where section 1.10 finds it.
+"""
+
+import argparse
+import contextlib
+import itertools
+import platform
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from files import ROOT
+from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from attnlab import flash, flash_triton
+from attnlab.attention import scaled_dot_product_attention
+from attnlab.profiling import measure, progress
+from attnlab.records import write_record
+
+SIZES = (512, 1024, 2048, 4096, 8192)
+B, H, D = 4, 8, 64  # d_model 512
+DTYPES = (torch.bfloat16, torch.float32)
+BACKENDS = ("FLASH_ATTENTION", "EFFICIENT_ATTENTION", "CUDNN_ATTENTION", "MATH")
+
+
+def naive(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
+    """Give the output of attention that holds the whole matrix of weights."""
+    return scaled_dot_product_attention(Q, K, V)[0]
+
+
+def sdpa(backend: str) -> Callable:
+    """Give PyTorch's function, forced to one backend."""
+
+    def attention(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
+        with sdpa_kernel(getattr(SDPBackend, backend)):
+            return F.scaled_dot_product_attention(Q, K, V)
+
+    return attention
+
+
+def variants() -> dict[str, Callable]:
+    """Give every way to compute attention, whether or not this device offers it."""
+    ours = {"naive": naive, "flash": flash.flash_attention, "triton": flash_triton.flash_attention}
+    return ours | {f"SDPA {name}": sdpa(name) for name in BACKENDS}
+
+
+def make_inputs(n: int, dtype: torch.dtype, device: str, backward: bool) -> list[Tensor]:
+    """Draw Q, K and V, each (B, H, n, d)."""
+    torch.manual_seed(0)
+    options = {"dtype": dtype, "device": device, "requires_grad": backward}
+    return [torch.randn(B, H, n, D, **options) for _ in range(3)]
+
+
+def call(attention: Callable, *inputs: Tensor) -> Tensor:
+    """Run attention once, with the gradients of its inputs if they want them."""
+    output = attention(*inputs)
+    if inputs[0].requires_grad:
+        torch.autograd.grad(output, inputs, output.detach())
+    return output
+
+
+def why_not(attention: Callable, dtype: torch.dtype, device: str) -> str | None:
+    """Say why a variant does not run here, or give None if it does, and agrees with naive."""
+    inputs = make_inputs(64, dtype, device, backward=True)
+    try:
+        output = call(attention, *inputs)
+    except Exception as error:  # a compiler's own classes among them
+        return f"{type(error).__name__}: {str(error).splitlines()[0]}"
+    error = (output - naive(*inputs)).abs().max().item()
+    return None if error < 0.05 else f"differs from naive attention by {error:.2g}"
+
+
+def sweep(device: str, sizes: list[int], repeats: int) -> tuple[list[dict], list[dict]]:
+    """Measure all variants that run here; give the rows and what was left out, and why."""
+    rows, left_out, running = [], [], []
+    for (name, attention), dtype in itertools.product(variants().items(), DTYPES):
+        kind = {"variant": name, "dtype": str(dtype).removeprefix("torch.")}
+        reason = why_not(attention, dtype, device)
+        if reason:
+            left_out.append({**kind, "why": reason})
+        else:
+            running.append((kind, attention, dtype))
+    cases = list(itertools.product(running, (False, True), sizes))
+    for (kind, attention, dtype), backward, n in progress(cases, "profile"):
+        inputs = make_inputs(n, dtype, device, backward)
+        with torch.set_grad_enabled(backward):
+            result = measure(call, attention, *inputs, repeats=repeats)
+        rows.append({**kind, "backward": backward, "n": n, **result._asdict()})
+    return rows, left_out
+
+
+def provenance(device: str) -> dict:
+    """Say on what, when, and with which code the record was made."""
+    name = torch.cuda.get_device_name() if device == "cuda" else f"CPU {platform.machine()}"
+    versions = {"python": platform.python_version(), "torch": torch.__version__}
+    versions |= {"cuda": torch.version.cuda, "triton": None}
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        versions["triton"] = metadata.version("triton")
+    git = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=40"]
+    commit = subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip()
+    return {
+        "device": name,
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "versions": versions,
+        "commit": commit or None,
+        "setting": {"B": B, "H": H, "d": D, "causal": False},
+    }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the sweep and write the record; give the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
+    parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="lengths n")
+    parser.add_argument("--repeats", default=10, type=int, help="how often each time is taken")
+    parser.add_argument("--out", default=ROOT / "chapters" / "data", type=Path)
+    options = parser.parse_args(arguments)
+    if options.device == "cuda" and not torch.cuda.is_available():
+        print("profile-gpu needs a CUDA GPU and PyTorch sees none here.", file=sys.stderr)
+        return 1
+    sizes = [int(n) for n in options.sizes.split(",")]
+    record = provenance(options.device)
+    record["rows"], record["left_out"] = sweep(options.device, sizes, options.repeats)
+    for entry in record["left_out"]:
+        print(f"left out: {entry['variant']}, {entry['dtype']}: {entry['why']}")
+    name = re.sub(r"[^a-z0-9]+", "_", record["device"].lower()).strip("_")
+    target = options.out / f"flash_{name}.json"
+    write_record(target, record)
+    print(f"wrote {target}, {len(record['rows'])} measurements")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
