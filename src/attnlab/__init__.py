@@ -24,5 +24,5 @@ Conventions
 -----------
 Tensors are laid out as (batch, heads, sequence, width). A mask is boolean and True means *may
 attend*. Every function accepts float32, float64 and bfloat16 on any device, and never changes
-its inputs.
+its inputs; only the kernels of `flash_triton` ask for a GPU and take no float64.
 """
