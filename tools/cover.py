@@ -52,6 +52,6 @@ if __name__ == "__main__":
     light, dark = IMAGES / "cover.svg", IMAGES / "cover-dark.svg"
     figure = draw()
     figure.savefig(light, facecolor="white", metadata={"Date": None})
-    figure.savefig(dark, facecolor="none", metadata={"Date": None})
+    figure.savefig(dark, transparent=True, metadata={"Date": None})
     dark.write_text(dark.read_text().replace(plotting.INK, DARK_PAGES_INK))
     print(f"wrote {light} and {dark}")
