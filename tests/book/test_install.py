@@ -166,7 +166,18 @@ def test_a_missing_python_gets_one_clear_line(tmp_path, shim):
 def test_help_lists_every_target_in_one_line_and_needs_no_python(tmp_path):
     done = make("help", path=tmp_path)
     targets = [line.split()[1] for line in done.stdout.splitlines()]
-    assert targets == ["help", "book", "serve", "lab", "test", "lint", "tidy", "clean"]
+    assert targets == [
+        "help",
+        "book",
+        "serve",
+        "lab",
+        "test",
+        "lint",
+        "tidy",
+        "bench",
+        "profile-gpu",
+        "clean",
+    ]
     assert make(path=tmp_path).stdout == done.stdout
 
 
