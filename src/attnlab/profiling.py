@@ -18,6 +18,9 @@ from nbmark.skip import skip_cell
 
 Item = TypeVar("Item")
 
+# What errors say of memory that ran out: of CUDA, of its libraries, of PyTorch on a CPU.
+OUT_OF_MEMORY = ("out of memory", "STATUS_ALLOC_FAILED", "DefaultCPUAllocator")
+
 
 def require_cuda(what: str = "this cell", recorded: str | None = None) -> None:
     """Go on where there is a CUDA GPU; end the notebook cell here where there is none.
@@ -64,7 +67,8 @@ def measure(
     Parameters
     ----------
     fn : callable
-        What to measure. It runs once for the memory, which warms it up, and then for the time.
+        What to measure. It runs for the memory and then for the time; on CUDA once before, since
+        libraries take memory of their own at their first call.
     *args : object
         Its arguments. The tensors among them say which device is measured.
     repeats : int, optional
@@ -97,10 +101,11 @@ def measure(
 def is_out_of_memory(error: Exception) -> bool:
     """Tell whether the error says that memory ran out, on any device."""
     named = isinstance(error, MemoryError | torch.OutOfMemoryError)
-    return named or "DefaultCPUAllocator" in str(error)
+    return named or any(sign in str(error) for sign in OUT_OF_MEMORY)
 
 
 def _peak_on_cuda(fn: Callable, args: Sequence) -> int:
+    fn(*args)
     torch.cuda.synchronize()
     before = torch.cuda.memory_allocated()
     torch.cuda.reset_peak_memory_stats()
@@ -194,7 +199,8 @@ def progress(items: Iterable[Item], label: str) -> Iterator[Item]:
     Yields
     ------
     item
-        Each of the items. The line disappears after the last; a file or a pipe gets none.
+        Each of the items. The line disappears after the last, in a notebook with all that the
+        cell showed before: show results after the loop. A file or a pipe gets no line.
     """
     items, paint = list(items), _painter()
     started = time.monotonic()
@@ -212,7 +218,8 @@ def _painter() -> Callable[[str], None]:
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if not hasattr(shell, "kernel"):
         return lambda line: None
-    from IPython.display import display
+    from IPython.display import clear_output, display
 
     handle = display({"text/plain": ""}, raw=True, display_id=True)
-    return lambda line: handle.update({"text/plain": line}, raw=True)
+    # An empty text would stay below the cell as an empty box.
+    return lambda line: handle.update({"text/plain": line}, raw=True) if line else clear_output()

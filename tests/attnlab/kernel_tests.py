@@ -205,9 +205,7 @@ def test_only_the_gradients_that_are_asked_for_are_needed():
 def test_second_derivative_is_refused_with_the_way_out(of_dO):
     Q, K, V, dO = inputs(5, 7, 11, 13)
     output = flash_attention(Q.requires_grad_(), K, V)
-    with pytest.raises(
-        RuntimeError, match=r"without create_graph=True, or call attnlab"
-    ):
+    with pytest.raises(RuntimeError, match=r"without create_graph=True, or call attnlab"):
         torch.autograd.grad(output, Q, dO.requires_grad_(of_dO), create_graph=True)
 
 

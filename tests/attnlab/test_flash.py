@@ -133,9 +133,7 @@ def test_gradcheck_passes_in_float64(is_causal):
 @pytest.mark.parametrize("loss", [torch.sum, lambda output: output.square().sum()])
 def test_second_derivative_is_refused_with_the_way_out(loss):
     Q, K, V = (x.requires_grad_() for x in inputs(3, 3))
-    with pytest.raises(
-        RuntimeError, match=r"without create_graph=True, or call attnlab"
-    ):
+    with pytest.raises(RuntimeError, match=r"without create_graph=True, or call attnlab"):
         torch.autograd.grad(loss(flash_attention(Q, K, V)), Q, create_graph=True)
 
 
