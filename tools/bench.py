@@ -159,9 +159,7 @@ def exponents(rows: list[dict]) -> list[dict]:
         chosen = [r for r in rows if (r["causal"], r["backward"]) == (causal, backward)]
         chosen = [r for r in chosen if r["n"] >= 1024]
         if len(chosen) > 2:
-            law = fit_exponent(
-                [r["n"] for r in chosen], [r["peak_bytes"][name] for r in chosen], n_min=1024
-            )
+            law = fit_exponent([r["n"] for r in chosen], [r["peak_bytes"][name] for r in chosen])
             fits.append({"name": name, "causal": causal, "backward": backward, **law._asdict()})
     return fits
 

@@ -32,16 +32,12 @@ def flash_attention(
     block_q: int | None = None,
     block_k: int | None = None,
 ) -> Tensor:
-    r"""Compute :math:`\mathrm{softmax}(QK^\top / \sqrt{d_k})\,V` in memory linear in S.
+    """Compute what `attnlab.flash.flash_attention` does, on a CUDA GPU.
 
     Parameters
     ----------
-    Q : Tensor, shape (..., S_q, d_k)
-        Queries in float32, float16 or bfloat16.
-    K : Tensor, shape (..., S_k, d_k)
-        Keys.
-    V : Tensor, shape (..., S_k, d_v)
-        Values.
+    Q, K, V : Tensor, shapes (..., S_q, d_k), (..., S_k, d_k) and (..., S_k, d_v)
+        Queries, keys and values in float32, float16 or bfloat16.
     is_causal : bool, optional
         Whether query i sees only the keys ``j <= i + S_k - S_q``: the last query sees all.
     block_q, block_k : int, optional

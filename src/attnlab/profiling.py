@@ -153,7 +153,7 @@ class PowerLaw(NamedTuple):
         return f"{self.exponent:.2f} ± {self.stderr:.2f}"
 
 
-def fit_exponent(n: Sequence, y: Sequence, n_min: float | None = None) -> PowerLaw:
+def fit_exponent(n: Sequence, y: Sequence, n_min: float = 1024) -> PowerLaw:
     """Fit p in y = c n^p, by least squares on the logarithms of the large n.
 
     Small n say little of the growth: there, whatever does not grow still counts.
@@ -164,7 +164,7 @@ def fit_exponent(n: Sequence, y: Sequence, n_min: float | None = None) -> PowerL
     y : sequence of float
         Measured at `n`. A None, as after running out of memory, is left out.
     n_min : float, optional
-        Fit n >= n_min only. The largest n measured and those down to an eighth of it unless given.
+        Fit n >= n_min only.
 
     Returns
     -------
@@ -176,9 +176,7 @@ def fit_exponent(n: Sequence, y: Sequence, n_min: float | None = None) -> PowerL
     ValueError
         If fewer than three points are left, or one is not positive.
     """
-    pairs = [pair for pair in zip(n, y, strict=True) if pair[1] is not None]
-    n_min = max(n for n, _ in pairs) / 8 if n_min is None and pairs else n_min
-    pairs = [pair for pair in pairs if pair[0] >= n_min]
+    pairs = [(n, y) for n, y in zip(n, y, strict=True) if n >= n_min and y is not None]
     if len(pairs) < 3 or min(map(min, pairs)) <= 0:
         raise ValueError(f"an exponent with its error needs three positive points, got {pairs}")
     x, y = np.log(np.array(pairs, dtype=float)).T  # (points,) each

@@ -165,10 +165,9 @@ def test_standard_error_is_that_of_the_least_squares_slope():
 
 def test_only_large_n_are_fitted_and_out_of_memory_is_left_out():
     n = [64, 512, 1024, 2048, 4096, 8192]
-    y = [10**9, 512**1.5, 1024**1.5, 2048**1.5, 4096**1.5, None]
+    y = [10**9, 10**8, 1024**1.5, 2048**1.5, 4096**1.5, None]
     assert fit_exponent(n, y).exponent == pytest.approx(1.5)
-    assert fit_exponent(n, y, n_min=1024).exponent == pytest.approx(1.5)
-    assert fit_exponent(n, y, n_min=1).exponent < 1
+    assert fit_exponent(n, y, n_min=512).exponent < 1
 
 
 @pytest.mark.parametrize("y", [[1, 2, None], [1, 0, 2], [None, None, None]])
