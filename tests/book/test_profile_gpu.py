@@ -40,6 +40,7 @@ def test_variant_that_cannot_run_or_is_wrong_is_left_out_with_the_reason(monkeyp
         "broken": broken,
         "wrong forward": lambda Q, K, V: Q + K + V,
         "wrong backward": lambda Q, K, V: profile_gpu.naive(Q, K, 2 * V - V.detach()),
+        "wrong shape": lambda Q, K, V: profile_gpu.naive(Q, K, V)[..., :7],
         "no number": lambda Q, K, V: profile_gpu.naive(Q, K, V) * math.nan,
     }
     monkeypatch.setattr(profile_gpu, "variants", lambda: wrong)
@@ -48,11 +49,12 @@ def test_variant_that_cannot_run_or_is_wrong_is_left_out_with_the_reason(monkeyp
     reasons = [entry["why"] for entry in left_out if entry["dtype"] == "float32"]
     assert reasons[0] == "RuntimeError: no kernel image"
     assert reasons[1].startswith("its output differs from naive attention's by")
-    assert reasons[2:] == [
-        "its dV differs from naive attention's by 100%",
+    assert reasons[2] == "its dV differs from naive attention's by 100%"
+    assert reasons[3].startswith("RuntimeError: The size of tensor a")
+    assert reasons[4:] == [
         "its output differs from naive attention's by nan%",
     ]
-    assert len(left_out) == 8
+    assert len(left_out) == 10
 
 
 def test_error_at_a_large_length_is_recorded_and_the_sweep_goes_on(monkeypatch, tmp_path, capsys):
