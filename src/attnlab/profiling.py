@@ -22,7 +22,9 @@ Item = TypeVar("Item")
 OUT_OF_MEMORY = ("out of memory", "STATUS_ALLOC_FAILED", "DefaultCPUAllocator")
 
 
-def require_cuda(what: str = "this cell", recorded: str | None = None) -> None:
+def require_cuda(
+    what: str = "this cell", recorded: str | None = None, capability: tuple[int, int] = (0, 0)
+) -> None:
     """Go on where there is a CUDA GPU; end the notebook cell here where there is none.
 
     The cell ends without an error, with one line that says what was skipped and where the
@@ -34,15 +36,18 @@ def require_cuda(what: str = "this cell", recorded: str | None = None) -> None:
         What the rest of the cell does, as the subject of the sentence: "the sweep to n = 32768".
     recorded : str, optional
         Where the reader finds the result of the same cell from a machine with a GPU.
+    capability : (int, int), optional
+        The least compute capability that will do.
 
     Raises
     ------
     nbmark.skip.CellSkipped
-        If PyTorch sees no CUDA device. A notebook cell ends at it quietly; a script stops.
+        If PyTorch sees no such CUDA device. A notebook cell ends at it quietly; a script stops.
     """
-    if torch.cuda.is_available():
+    if torch.cuda.is_available() and torch.cuda.get_device_capability() >= capability:
         return
-    reason = f"{what} needs a CUDA GPU and there is none here."
+    least = " of compute capability {}.{}".format(*capability) if any(capability) else ""
+    reason = f"{what} needs a CUDA GPU{least} and there is none here."
     skip_cell(reason if recorded is None else f"{reason} Recorded result: {recorded}.")
 
 

@@ -14,7 +14,16 @@ from nbmark.skip import CellSkipped
 
 def test_with_a_gpu_require_cuda_lets_the_cell_go_on(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (8, 0))
     assert require_cuda() is None
+    assert require_cuda(capability=(8, 0)) is None
+
+
+def test_gpu_that_is_too_old_is_none(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (7, 5))
+    with pytest.raises(CellSkipped, match=r"needs a CUDA GPU of compute capability 8\.0 and there"):
+        require_cuda(capability=(8, 0))
 
 
 @pytest.mark.parametrize(
