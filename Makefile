@@ -34,7 +34,7 @@ tidy: env ## Bring code and notebooks into their committed form
 	@$(VENV_PYTHON) -m ruff format .
 	@$(VENV_PYTHON) tools/tidy.py
 
-bench: env ## Compare Flash attention with naive attention and PyTorch's on this CPU
+bench: env ## Compare Flash attention with naive and PyTorch's on this CPU; fails on a missed bar
 	@$(VENV_PYTHON) tools/bench.py
 
 profile-gpu: env ## Measure attention on this CUDA GPU and record it in chapters/data

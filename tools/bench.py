@@ -7,9 +7,8 @@ memory of naive and tiled attention is counted on the meta device, so any length
 
 import argparse
 import itertools
-import json
-import platform
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -18,18 +17,22 @@ from typing import NamedTuple
 import torch
 import torch.nn.functional as F
 from files import BUILD
+from provenance import provenance
 from torch import Tensor
 
 from attnlab.attention import scaled_dot_product_attention
 from attnlab.flash import flash_attention
 from attnlab.masks import make_causal_mask
-from attnlab.profiling import fit_exponent, measure, progress
+from attnlab.profiling import fit_exponent, measure
+from attnlab.records import write_record
 
 SIZES = (512, 1024, 2048, 4096, 8192)
 B, H, D = 1, 8, 64
 NAMES = ("ours", "naive", "SDPA")
 ROUNDS, FEWEST, SECONDS = 9, 3, 30  # nine rounds, or as many as fit the seconds but three
 MEMORY_SHARE = 0.5  # of the memory that is free now, at most, for one call
+MET, MISSED, OPEN = "met   ", "MISSED", "open  "
+EXIT_CODE = "Ends with an error, exit code 1, if a bar is missed; one that stays open is no error."
 
 
 class Case(NamedTuple):
@@ -156,76 +159,76 @@ def exponents(rows: list[dict]) -> list[dict]:
         chosen = [r for r in rows if (r["causal"], r["backward"]) == (causal, backward)]
         chosen = [r for r in chosen if r["n"] >= 1024]
         if len(chosen) > 2:
-            law = fit_exponent(
-                [r["n"] for r in chosen], [r["peak_bytes"][name] for r in chosen], n_min=1024
-            )
+            law = fit_exponent([r["n"] for r in chosen], [r["peak_bytes"][name] for r in chosen])
             fits.append({"name": name, "causal": causal, "backward": backward, **law._asdict()})
     return fits
 
 
 def verdicts(rows: list[dict], fits: list[dict]) -> list[str]:
-    """Say of each limit whether the measurements keep it, and by how much."""
-    lines = []
-    for limit in LIMITS:
-        ratios = [
-            (row["ours_to"][limit.other], row["n"])
-            for row in rows
-            if row["backward"] == limit.backward and row["causal"] in limit.causal
-            if row["n"] in limit.sizes and limit.other in row["ours_to"]
-        ]
-        if ratios:
-            ratio, n = max(ratios)
-            masks = " and ".join("causal" if causal else "full" for causal in limit.causal)
-            what = f"{masks} {'forward+backward' if limit.backward else 'forward'}"
-            bound = f"at most {limit.most} of {limit.other}'s time"
-            lines.append(f"{judge(ratio <= limit.most)} {what}: {bound}, {ratio:.2f} at n = {n}")
+    """Say of each bar whether the measurements keep it, and by how much."""
+    lines = [judge_times(limit, rows) for limit in LIMITS]
     for name, least, most in (("ours", 0, 1.1), ("naive", 1.9, 2.1)):
         found = [fit["exponent"] for fit in fits if fit["name"] == name]
         if found:
-            met = judge(least <= min(found) and max(found) <= most)
+            outcome = MET if least <= min(found) and max(found) <= most else MISSED
             span = f"{min(found):.2f} to {max(found):.2f}"
-            lines.append(f"{met} memory exponent of {name} within {least} to {most}: {span}")
-    return lines
+            lines.append(f"{outcome} memory exponent of {name} within {least} to {most}: {span}")
+    return list(filter(None, lines))
 
 
-def judge(met: bool) -> str:
-    """Name the outcome."""
-    return "met   " if met else "MISSED"
+def judge_times(limit: Limit, rows: list[dict]) -> str | None:
+    """Say whether one limit is kept; it stays open where another could not be measured."""
+    chosen = [
+        row
+        for row in rows
+        if row["backward"] == limit.backward
+        if row["causal"] in limit.causal and row["n"] in limit.sizes
+    ]
+    if not chosen:
+        return None
+    ratios = [(r["ours_to"][limit.other], r["n"]) for r in chosen if limit.other in r["ours_to"]]
+    unknown = {row["n"] for row in chosen if limit.other not in row["ours_to"]}
+    worst, at = max(ratios, default=(0, None))
+    outcome = MISSED if worst > limit.most else OPEN if unknown else MET
+    masks = " and ".join("causal" if causal else "full" for causal in limit.causal)
+    found = [f"{worst:.2f} at n = {at}"] if ratios else []
+    found += [f"too little memory at n = {n}" for n in sorted(unknown)]
+    what = f"{outcome} {masks} {'forward+backward' if limit.backward else 'forward'}"
+    return f"{what}: at most {limit.most} of {limit.other}'s time, {', '.join(found)}"
 
 
-def line(case: Case, row: dict) -> str:
-    """Write one row of the table."""
+def numbers(row: dict) -> str:
+    """Write what was measured of one row of the table."""
     seconds = [row["seconds"].get(name) for name in NAMES]
     ratios = [row["ours_to"].get(name) for name in NAMES[1:]]
     cells = [f"{s * 1000:10.1f}" if s else f"{'-':>10}" for s in seconds]
     cells += [f"{r:8.2f}" if r else f"{'-':>8}" for r in ratios]
-    cells += [f"{row['peak_bytes'][name] / 2**20:9.1f}" for name in NAMES]
-    return f"{case}" + "".join(cells)
+    return "".join(cells + [f"{row['peak_bytes'][name] / 2**20:9.1f}" for name in NAMES])
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Run all cases, print the table and write _build/bench.json."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def main(arguments: list[str] | None = None) -> int:
+    """Run all cases, print the table, write _build/bench.json and give the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog=EXIT_CODE)
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="lengths n")
     sizes = [int(n) for n in parser.parse_args(arguments).sizes.split(",")]
     torch.set_num_threads(1)
-    cases = [Case(*c) for c in itertools.product(sizes, (False, True), (False, True))]
     print(f"B {B}, H {H}, d {D}, float32, one thread; milliseconds, ratios, MiB beyond the inputs")
     head = "".join(f"{name + ' ms':>10}" for name in NAMES) + f"{'/naive':>8}{'/SDPA':>8}"
     print(f"{'n':>6} {'mask':7} {'direction':17}{head}" + "".join(f"{n:>9}" for n in NAMES))
     bench(Case(64, True, True))  # warms up
     rows = []
-    for case in progress(cases, "bench"):
+    for case in itertools.starmap(Case, itertools.product(sizes, (False, True), (False, True))):
+        print(case, end="", flush=True)  # what is being measured
         rows.append(bench(case))
-        print(line(case, rows[-1]), flush=True)
+        print(numbers(rows[-1]), flush=True)
     fits = exponents(rows)
-    print(*verdicts(rows, fits), sep="\n")
-    machine = {"machine": platform.machine(), "torch": torch.__version__, "threads": 1}
-    BUILD.mkdir(exist_ok=True)
-    target = BUILD / "bench.json"
-    target.write_text(json.dumps({**machine, "rows": rows, "exponents": fits}, indent=1))
-    print(f"wrote {target}")
+    lines = verdicts(rows, fits)
+    setting = {"B": B, "H": H, "d": D, "dtype": "float32", "threads": 1}
+    record = {**provenance("cpu"), "setting": setting, "rows": rows, "exponents": fits}
+    write_record(BUILD / "bench.json", record)
+    print(*lines, f"wrote {BUILD / 'bench.json'}", sep="\n")
+    return int(any(line.startswith(MISSED) for line in lines))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

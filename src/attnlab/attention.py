@@ -66,15 +66,15 @@ def attention_weights(
     Raises
     ------
     ValueError
-        If queries and keys differ in width, or the mask does not fit.
+        If queries and keys differ in width or have none, or the mask does not fit.
     TypeError
         If `mask` is not boolean.
     """
     d_k = Q.shape[-1]
-    if K.shape[-1] != d_k:
+    if K.shape[-1] != d_k or d_k < 1:
         raise ValueError(
             f"queries have width {d_k} and keys have width {K.shape[-1]}: "
-            "a dot product needs both to be d_k"
+            "a dot product needs both to be d_k, at least 1"
         )
     scale = 1 / math.sqrt(d_k) if scale is None else scale
     scores = (Q * scale) @ K.transpose(-2, -1)  # (..., S_q, S_k)
@@ -112,8 +112,8 @@ def scaled_dot_product_attention(
     Raises
     ------
     ValueError
-        If the widths of `Q` and `K` or the lengths of `K` and `V` differ, or the mask does not
-        fit.
+        If the widths of `Q` and `K` differ or are 0, the lengths of `K` and `V` differ, or the
+        mask does not fit.
     TypeError
         If `mask` is not boolean.
 

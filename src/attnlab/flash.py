@@ -49,15 +49,18 @@ def flash_attention(
     Returns
     -------
     output : Tensor, shape (..., S_q, d_v)
-        In the dtype of the inputs; zeros for a query that sees no key. Half precision is computed
-        in float32. It can be differentiated once.
+        In the dtype of the inputs, under `torch.autocast` too; zeros for a query that sees no
+        key. Half precision is computed in float32. It can be differentiated once, by autograd:
+        PyTorch refuses it under the transforms of `torch.func`, as `vmap` and `grad`.
 
     Raises
     ------
     TypeError
         If the inputs differ in dtype or are not floating.
     ValueError
-        If the shapes do not fit or a block is smaller than 1.
+        If the shapes do not fit, or d_k or a block is smaller than 1.
+    RuntimeError
+        In the backward pass, if ``create_graph=True`` asks for a second derivative.
 
     References
     ----------
@@ -83,8 +86,10 @@ def check_inputs(Q: Tensor, K: Tensor, V: Tensor, block_q: int, block_k: int) ->
             f"Q, K and V have shapes {shapes}: they need the same dimensions before (S, d); "
             "expand those that are shared"
         )
-    if Q.shape[-1] != K.shape[-1]:
-        raise ValueError(f"queries have width {Q.shape[-1]} and keys {K.shape[-1]}: both are d_k")
+    if Q.shape[-1] != K.shape[-1] or Q.shape[-1] < 1:
+        raise ValueError(
+            f"queries have width {Q.shape[-1]} and keys {K.shape[-1]}: both are d_k, at least 1"
+        )
     if K.shape[-2] != V.shape[-2]:
         raise ValueError(
             f"there are {K.shape[-2]} keys and {V.shape[-2]} values: each key needs its own value"

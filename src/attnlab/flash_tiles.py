@@ -7,10 +7,10 @@ factor log2(e), since e^x = 2^(x log2(e)) and exp2 is the faster of the two.
 
 import math
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 # On a CPU the tile should stay in the cache, so heads take turns; a GPU takes all at once.
 HEADS_AT_ONCE = 2
@@ -26,21 +26,39 @@ class TiledAttention(torch.autograd.Function):
         ctx.tiling = is_causal, block_q, block_k
         O = Q.new_empty(*Q.shape[:2], V.shape[2])  # (G, S_q, d_v)
         m, l = Q.new_empty(2, *Q.shape[:2], 1)  # (G, S_q, 1) each
-        for g in head_groups(Q):
-            forward_tiles(Q[g], K[g], V[g], O[g], m[g], l[g], *ctx.tiling)
+        with without_autocast(Q.device.type):
+            for g in head_groups(Q):
+                forward_tiles(Q[g], K[g], V[g], O[g], m[g], l[g], *ctx.tiling)
         ctx.save_for_backward(Q, K, V, O, m, l)
         return O
 
     @staticmethod
-    @once_differentiable
     def backward(ctx, dO):
         """Compute dQ, dK and dV from dO and what the forward pass saved."""
+        refuse_second_derivative()
         Q, K, V, O, m, l = ctx.saved_tensors
         dQ, dK, dV = (torch.zeros_like(x) for x in (Q, K, V))
-        for g in head_groups(Q):
-            saved = (x[g] for x in (Q, K, V, O, m, l))
-            backward_tiles(*saved, dO[g], dQ[g], dK[g], dV[g], *ctx.tiling)
+        with without_autocast(Q.device.type):
+            for g in head_groups(Q):
+                saved = (x[g] for x in (Q, K, V, O, m, l))
+                backward_tiles(*saved, dO[g], dQ[g], dK[g], dV[g], *ctx.tiling)
         return dQ, dK, dV, None, None, None
+
+
+def without_autocast(device_type: str) -> AbstractContextManager:
+    """Give the context in which products keep the dtype of their factors."""
+    known = torch.amp.is_autocast_available(device_type)  # the meta device has none
+    return torch.autocast(device_type, enabled=False) if known else nullcontext()
+
+
+def refuse_second_derivative() -> None:
+    """Raise in a backward pass that should record itself, as ``create_graph=True`` asks."""
+    if torch.is_grad_enabled():
+        raise RuntimeError(
+            "Flash attention can be differentiated once: take its gradient without "
+            "create_graph=True, or call attnlab.attention.scaled_dot_product_attention, which can "
+            "be differentiated twice"
+        )
 
 
 def forward_tiles(Q, K, V, O, m, l, is_causal, block_q, block_k):

@@ -13,9 +13,9 @@ from types import ModuleType
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from attnlab.flash import check_inputs
+from attnlab.flash_tiles import refuse_second_derivative
 
 # Side of a tile where the caller names none. Float32 takes twice the memory on the chip.
 SIDES = {torch.float32: 32, torch.float16: 64, torch.bfloat16: 64}
@@ -32,16 +32,12 @@ def flash_attention(
     block_q: int | None = None,
     block_k: int | None = None,
 ) -> Tensor:
-    r"""Compute :math:`\mathrm{softmax}(QK^\top / \sqrt{d_k})\,V` in memory linear in S.
+    """Compute what `attnlab.flash.flash_attention` does, on a CUDA GPU.
 
     Parameters
     ----------
-    Q : Tensor, shape (..., S_q, d_k)
-        Queries in float32, float16 or bfloat16.
-    K : Tensor, shape (..., S_k, d_k)
-        Keys.
-    V : Tensor, shape (..., S_k, d_v)
-        Values.
+    Q, K, V : Tensor, shapes (..., S_q, d_k), (..., S_k, d_k) and (..., S_k, d_v)
+        Queries, keys and values in float32, float16 or bfloat16.
     is_causal : bool, optional
         Whether query i sees only the keys ``j <= i + S_k - S_q``: the last query sees all.
     block_q, block_k : int, optional
@@ -51,20 +47,21 @@ def flash_attention(
     Returns
     -------
     output : Tensor, shape (..., S_q, d_v)
-        In the dtype of the inputs; zeros for a query that sees no key. All sums are float32, but
-        in half precision the weights are rounded before they multiply the values. It can be
-        differentiated once.
+        In the dtype of the inputs, under `torch.autocast` too; zeros for a query that sees no
+        key. All sums are float32, but in half precision the weights are rounded before they
+        multiply the values. It can be differentiated once, by autograd alone.
 
     Raises
     ------
     TypeError
         If the inputs differ in dtype or theirs is not supported, as bfloat16 in the interpreter.
     ValueError
-        If the shapes or devices do not fit, or a block is no power of 2 from 16 on.
+        If the shapes or devices do not fit, d_k is 0, or a block is no power of 2 from 16 on.
     ModuleNotFoundError
         If Triton is not installed.
     RuntimeError
-        If the inputs are not on a CUDA GPU and the kernels are not interpreted.
+        If the inputs are not on a CUDA GPU and the kernels are not interpreted; in the backward
+        pass, if ``create_graph=True`` asks for a second derivative.
 
     References
     ----------
@@ -97,9 +94,9 @@ class TritonAttention(torch.autograd.Function):
         return O
 
     @staticmethod
-    @once_differentiable
     def backward(ctx, dO):
         """Run one program for each block of queries, then one for each block of keys."""
+        refuse_second_derivative()
         Q, K, V, O, m, l = ctx.saved_tensors
         dO = dO.contiguous()
         D = (dO.float() * O.float()).sum(-1)  # (G, S_q): the row term

@@ -18,8 +18,13 @@ from nbmark.skip import skip_cell
 
 Item = TypeVar("Item")
 
+# What errors say of memory that ran out: of CUDA, of its libraries, of PyTorch on a CPU.
+OUT_OF_MEMORY = ("out of memory", "STATUS_ALLOC_FAILED", "DefaultCPUAllocator")
 
-def require_cuda(what: str = "this cell", recorded: str | None = None) -> None:
+
+def require_cuda(
+    what: str = "this cell", recorded: str | None = None, capability: tuple[int, int] = (0, 0)
+) -> None:
     """Go on where there is a CUDA GPU; end the notebook cell here where there is none.
 
     The cell ends without an error, with one line that says what was skipped and where the
@@ -31,15 +36,18 @@ def require_cuda(what: str = "this cell", recorded: str | None = None) -> None:
         What the rest of the cell does, as the subject of the sentence: "the sweep to n = 32768".
     recorded : str, optional
         Where the reader finds the result of the same cell from a machine with a GPU.
+    capability : (int, int), optional
+        The least compute capability that will do.
 
     Raises
     ------
     nbmark.skip.CellSkipped
-        If PyTorch sees no CUDA device. A notebook cell ends at it quietly; a script stops.
+        If PyTorch sees no such CUDA device. A notebook cell ends at it quietly; a script stops.
     """
-    if torch.cuda.is_available():
+    if torch.cuda.is_available() and torch.cuda.get_device_capability() >= capability:
         return
-    reason = f"{what} needs a CUDA GPU and there is none here."
+    least = " of compute capability {}.{}".format(*capability) if any(capability) else ""
+    reason = f"{what} needs a CUDA GPU{least} and there is none here."
     skip_cell(reason if recorded is None else f"{reason} Recorded result: {recorded}.")
 
 
@@ -64,7 +72,8 @@ def measure(
     Parameters
     ----------
     fn : callable
-        What to measure. It runs once for the memory, which warms it up, and then for the time.
+        What to measure. It runs for the memory and then for the time; on CUDA once before, since
+        libraries take memory of their own at their first call.
     *args : object
         Its arguments. The tensors among them say which device is measured.
     repeats : int, optional
@@ -97,10 +106,11 @@ def measure(
 def is_out_of_memory(error: Exception) -> bool:
     """Tell whether the error says that memory ran out, on any device."""
     named = isinstance(error, MemoryError | torch.OutOfMemoryError)
-    return named or "DefaultCPUAllocator" in str(error)
+    return named or any(sign in str(error) for sign in OUT_OF_MEMORY)
 
 
 def _peak_on_cuda(fn: Callable, args: Sequence) -> int:
+    fn(*args)
     torch.cuda.synchronize()
     before = torch.cuda.memory_allocated()
     torch.cuda.reset_peak_memory_stats()
@@ -148,7 +158,7 @@ class PowerLaw(NamedTuple):
         return f"{self.exponent:.2f} ± {self.stderr:.2f}"
 
 
-def fit_exponent(n: Sequence, y: Sequence, n_min: float | None = None) -> PowerLaw:
+def fit_exponent(n: Sequence, y: Sequence, n_min: float = 1024) -> PowerLaw:
     """Fit p in y = c n^p, by least squares on the logarithms of the large n.
 
     Small n say little of the growth: there, whatever does not grow still counts.
@@ -159,7 +169,7 @@ def fit_exponent(n: Sequence, y: Sequence, n_min: float | None = None) -> PowerL
     y : sequence of float
         Measured at `n`. A None, as after running out of memory, is left out.
     n_min : float, optional
-        Fit n >= n_min only. The largest n measured and those down to an eighth of it unless given.
+        Fit n >= n_min only.
 
     Returns
     -------
@@ -171,9 +181,7 @@ def fit_exponent(n: Sequence, y: Sequence, n_min: float | None = None) -> PowerL
     ValueError
         If fewer than three points are left, or one is not positive.
     """
-    pairs = [pair for pair in zip(n, y, strict=True) if pair[1] is not None]
-    n_min = max(n for n, _ in pairs) / 8 if n_min is None and pairs else n_min
-    pairs = [pair for pair in pairs if pair[0] >= n_min]
+    pairs = [(n, y) for n, y in zip(n, y, strict=True) if n >= n_min and y is not None]
     if len(pairs) < 3 or min(map(min, pairs)) <= 0:
         raise ValueError(f"an exponent with its error needs three positive points, got {pairs}")
     x, y = np.log(np.array(pairs, dtype=float)).T  # (points,) each
@@ -194,7 +202,8 @@ def progress(items: Iterable[Item], label: str) -> Iterator[Item]:
     Yields
     ------
     item
-        Each of the items. The line disappears after the last; a file or a pipe gets none.
+        Each of the items. The line disappears after the last, in a notebook with all that the
+        cell showed before: show results after the loop. A file or a pipe gets no line.
     """
     items, paint = list(items), _painter()
     started = time.monotonic()
@@ -212,7 +221,8 @@ def _painter() -> Callable[[str], None]:
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if not hasattr(shell, "kernel"):
         return lambda line: None
-    from IPython.display import display
+    from IPython.display import clear_output, display
 
     handle = display({"text/plain": ""}, raw=True, display_id=True)
-    return lambda line: handle.update({"text/plain": line}, raw=True)
+    # An empty text would stay below the cell as an empty box.
+    return lambda line: handle.update({"text/plain": line}, raw=True) if line else clear_output()

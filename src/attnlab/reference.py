@@ -51,11 +51,18 @@ def scaled_dot_product_attention(
     weights : float64 array, shape (..., S_q, S_k)
         Each row sums to 1, or to 0 where the mask leaves the query nothing.
 
+    Raises
+    ------
+    ValueError
+        If the queries have no width, or the shapes do not fit.
+
     References
     ----------
     Vaswani et al. (2017), "Attention Is All You Need", equation 1.
     """
     Q, K, V = (np.asarray(array, dtype=np.float64) for array in (Q, K, V))
+    if Q.shape[-1] < 1:
+        raise ValueError("queries and keys have width 0: a dot product needs d_k of at least 1")
     scores = Q @ np.swapaxes(K, -2, -1) / np.sqrt(Q.shape[-1])  # (..., S_q, S_k)
     if mask is not None:
         scores = np.where(mask, scores, -np.inf)

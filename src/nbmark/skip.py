@@ -62,26 +62,33 @@ def _let_cell_end_quietly(shell: Any) -> None:
 
     IPython shows an exception and stores it in the cell's result. The handler replaces the
     first, the callback undoes the second: IPython and ipykernel call it with that result before
-    they report success or failure. The callback also takes both away again.
+    they report success or failure. The callback also shows the line and takes both away again.
+    Under ``%%capture`` it is called for the captured cell, and once more after the capture.
     """
+    from IPython.core.displaypub import CapturingDisplayPublisher
+
     if CellSkipped in shell.custom_exceptions:
         return  # an earlier skip of this cell was caught
     previous = shell.custom_exceptions, shell.CustomTB
+    reasons = []
 
-    def show(shell: Any, kind: Any, skipped: CellSkipped, tb: Any, tb_offset: Any = None) -> None:
-        reason = str(skipped)
-        line = {
-            "text/plain": f"Skipped: {reason}",
-            "text/html": f"<p><strong>Skipped:</strong> {html.escape(reason)}</p>",
-        }
-        shell.display_pub.publish(line, metadata={REASON: reason})
+    def keep(shell: Any, kind: Any, skipped: CellSkipped, tb: Any, tb_offset: Any = None) -> None:
+        reasons.append(str(skipped))
 
     def end(result: Any) -> None:
-        shell.events.unregister("post_run_cell", end)
-        shell.custom_exceptions, shell.CustomTB = previous
         if isinstance(getattr(result, "error_in_exec", None), CellSkipped):
             result.error_in_exec = None
             shell.last_execution_succeeded = True
+        if isinstance(shell.display_pub, CapturingDisplayPublisher):
+            return
+        shell.events.unregister("post_run_cell", end)
+        shell.custom_exceptions, shell.CustomTB = previous
+        for reason in reasons:
+            line = {
+                "text/plain": f"Skipped: {reason}",
+                "text/html": f"<p><strong>Skipped:</strong> {html.escape(reason)}</p>",
+            }
+            shell.display_pub.publish(line, metadata={REASON: reason})
 
-    shell.set_custom_exc((CellSkipped,), show)
+    shell.set_custom_exc((CellSkipped,), keep)
     shell.events.register("post_run_cell", end)

@@ -201,11 +201,21 @@ def test_only_the_gradients_that_are_asked_for_are_needed():
     assert Q.grad is None
 
 
-def test_second_derivative_is_refused():
-    Q, K, V, dO = (tensor.requires_grad_() for tensor in inputs(5, 7, 11, 13))
-    (first,) = torch.autograd.grad(flash_attention(Q, K, V), Q, dO, create_graph=True)
-    with pytest.raises(RuntimeError, match="once_differentiable"):
-        first.sum().backward()
+@pytest.mark.parametrize("of_dO", [False, True])
+def test_second_derivative_is_refused_with_the_way_out(of_dO):
+    Q, K, V, dO = inputs(5, 7, 11, 13)
+    output = flash_attention(Q.requires_grad_(), K, V)
+    with pytest.raises(RuntimeError, match=r"without create_graph=True, or call attnlab"):
+        torch.autograd.grad(output, Q, dO.requires_grad_(of_dO), create_graph=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_autocast_changes_nothing(dtype):
+    tensors = inputs(19, 23, 11, 13, dtype)
+    expected = flash_attention(*tensors[:3]), *gradients(*tensors)
+    with torch.autocast(DEVICE, dtype=torch.float16):
+        actual = flash_attention(*tensors[:3]), *gradients(*tensors)
+    assert all(map(torch.equal, actual, expected))
 
 
 @pytest.mark.parametrize("is_causal", [False, True])

@@ -215,6 +215,12 @@ def test_queries_and_keys_of_different_width_are_refused():
         scaled_dot_product_attention(Q, K[..., 1:], V)
 
 
+def test_queries_and_keys_without_width_are_refused():
+    Q, K, V = inputs()
+    with pytest.raises(ValueError, match=r"width 0 and .* width 0: .* d_k, at least 1"):
+        scaled_dot_product_attention(Q[..., :0], K[..., :0], V)
+
+
 def test_keys_and_values_of_different_number_are_refused():
     Q, K, V = inputs()
     with pytest.raises(ValueError, match="7 keys and 6 values: each key needs its own value"):

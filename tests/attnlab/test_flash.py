@@ -130,11 +130,26 @@ def test_gradcheck_passes_in_float64(is_causal):
     assert torch.autograd.gradcheck(lambda *x: flash_attention(*x, is_causal, **BLOCKS), leaves)
 
 
-def test_second_derivative_is_refused():
+@pytest.mark.parametrize("loss", [torch.sum, lambda output: output.square().sum()])
+def test_second_derivative_is_refused_with_the_way_out(loss):
     Q, K, V = (x.requires_grad_() for x in inputs(3, 3))
-    (dQ,) = torch.autograd.grad(flash_attention(Q, K, V).square().sum(), Q, create_graph=True)
-    with pytest.raises(RuntimeError, match="once_differentiable"):
-        dQ.sum().backward()
+    with pytest.raises(RuntimeError, match=r"without create_graph=True, or call attnlab"):
+        torch.autograd.grad(loss(flash_attention(Q, K, V)), Q, create_graph=True)
+
+
+@CAUSAL
+@pytest.mark.parametrize("low", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_autocast_changes_nothing(dtype, low, is_causal):
+    tensors = *inputs(17, 19, dtype), torch.randn(B, H, 17, d_v, dtype=dtype)
+    expected = flash_attention(*tensors[:3], is_causal, **BLOCKS)
+    expected_gradients = flash_gradients(*tensors, is_causal, **BLOCKS)
+    with torch.autocast("cpu", dtype=low):
+        output = flash_attention(*tensors[:3], is_causal, **BLOCKS)
+        gradients = flash_gradients(*tensors, is_causal, **BLOCKS)
+    assert output.dtype == dtype
+    assert torch.equal(output, expected)
+    assert all(map(torch.equal, gradients, expected_gradients))
 
 
 def test_queries_before_the_first_key_give_zeros_and_no_gradient():
@@ -216,6 +231,7 @@ def test_shapes_can_be_asked_for_on_the_meta_device():
         ({"V": torch.zeros(2, 6, 11)}, ValueError, "expand those that are shared"),
         ({"V": torch.zeros(6)}, ValueError, "dimensions before"),
         ({"K": torch.zeros(6, 8)}, ValueError, "width 7 and keys 8"),
+        ({"Q": torch.zeros(5, 0), "K": torch.zeros(6, 0)}, ValueError, "0: both are d_k, at least"),
         ({"V": torch.zeros(4, 11)}, ValueError, "6 keys and 4 values"),
         ({"block_q": 0}, ValueError, "block_q=0"),
         ({"block_k": -1}, ValueError, "block_k=-1"),

@@ -113,6 +113,7 @@ def test_block_that_triton_cannot_multiply_is_refused(blocks):
     ("change", "message"),
     [
         (lambda Q, K, V: (Q[..., 1:], K, V), "queries have width 4 and keys 5"),
+        (lambda Q, K, V: (Q[..., :0], K[..., :0], V), "0: both are d_k, at least 1"),
         (lambda Q, K, V: (Q, K, V[:, 1:]), "3 keys and 2 values"),
         (lambda Q, K, V: (Q, K[:1], V[:1]), "same dimensions before"),
         (lambda Q, K, V: (Q[0, 0], K[0, 0], V[0, 0]), "same dimensions before"),

@@ -111,6 +111,11 @@ def test_float32_inputs_are_computed_with_in_float64():
         np.testing.assert_array_equal(result, same)
 
 
+def test_queries_and_keys_without_width_are_refused():
+    with pytest.raises(ValueError, match="width 0: a dot product needs d_k of at least 1"):
+        scaled_dot_product_attention(np.zeros((3, 0)), np.zeros((5, 0)), np.zeros((5, 2)))
+
+
 def test_inputs_stay_as_they_were():
     arrays = [np.array(array, dtype=np.float64) for array in (Q, K, V)]
     mask = np.array([[True, False, True], [False, False, False]])

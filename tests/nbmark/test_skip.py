@@ -23,6 +23,7 @@ CELLS = {
     "after await": f"await asyncio.sleep(0)\n{SKIP}\nprint('after')",
     "in an awaited task": f"async def f():\n    {SKIP}\n\nawait asyncio.create_task(f())",
     "under a cell magic": f"%%time\n{SKIP}\nprint('after')",
+    "under %%capture": f"%%capture\n{SKIP}\nprint('after')",
     "after another skip was caught": f"try:\n    {SKIP}\nexcept BaseException:\n    pass\n{SKIP}",
 }
 
