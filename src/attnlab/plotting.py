@@ -91,19 +91,32 @@ def show(*figures: Figure, alt: str, caption: str | None = None) -> None:
     ValueError
         If there is no figure, or `alt` is empty.
     """
+    display(
+        {"text/html": markup(*figures, alt=alt, caption=caption), "text/plain": f"[figure: {alt}]"},
+        raw=True,
+    )
+
+
+def markup(*figures: Figure, alt: str, caption: str | None = None) -> str:
+    """Give the HTML that `show` puts on the page, from the same arguments, and close the figures.
+
+    Raises
+    ------
+    ValueError
+        As `show` does.
+    """
     if not figures:
         raise ValueError("show() got no figure; pass the Figure that panel() returned")
     if not alt.strip():
         raise ValueError("alt is empty; say in a sentence what the figure shows")
     panels = "".join(_to_svg(figure) for figure in figures)
     text = f"<figcaption>{caption}</figcaption>" if caption else ""
-    markup = (
+    return (
         '<figure class="attn-figure" style="margin:1rem 0">'
         f'<div role="img" aria-label="{html.escape(alt)}" '
         'style="display:flex;flex-wrap:wrap;gap:0.5rem;justify-content:center">'
         f"{panels}</div>{text}</figure>"
     )
-    display({"text/html": markup, "text/plain": f"[figure: {alt}]"}, raw=True)
 
 
 def _to_svg(figure: Figure) -> str:

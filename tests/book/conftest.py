@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tools"), str(Path(__file__).parent / "support")]
+SUPPORT = (ROOT / "tools", ROOT / "tests" / "support", Path(__file__).parent / "support")
+sys.path[:0] = map(str, SUPPORT)
 
 from tiny import TinyBook  # noqa: E402  (found on the path that the line above extends)
 

@@ -1,0 +1,133 @@
+"""The class that every figure extends, and how its numbers and arrays are written."""
+
+import re
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+
+import anywidget
+import numpy as np
+from IPython.display import display
+from matplotlib.figure import Figure as Picture
+from numpy.typing import ArrayLike
+from traitlets import TraitError, TraitType, Unicode
+
+from attnlab import plotting
+
+HERE = Path(__file__).parent
+SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+
+def bundle(name: str) -> str:
+    """Join a figure's script with the shared one.
+
+    A module that a widget carries can import nothing by a relative path, least of all from disk.
+
+    Parameters
+    ----------
+    name : str
+        The script is ``<name>.js`` beside this file; it imports from ``./shared.js`` alone.
+
+    Returns
+    -------
+    module : str
+        An ES module without imports.
+    """
+    shared = HERE.joinpath("shared.js").read_text(encoding="utf-8")
+    own = HERE.joinpath(f"{name}.js").read_text(encoding="utf-8")
+    own = re.sub(r'^import \{[^}]*\} from "\./shared\.js";\n', "", own, flags=re.M)
+    return re.sub(r"^export (?=const )", "", shared, flags=re.M) + own
+
+
+def style() -> str:
+    """Give the figures' style sheet: the book's hues, and what stands in shared.css."""
+    hues = ";".join(f"--attn-{i}:{colour}" for i, colour in enumerate(plotting.COLOURS))
+    return f".attn-live{{{hues}}}\n" + HERE.joinpath("shared.css").read_text(encoding="utf-8")
+
+
+def fixed(x: float, digits: int) -> str:
+    """Write a number with so many decimals, rounded as JavaScript does; twin of shared.js."""
+    text = str(Decimal(float(x)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
+    return re.sub(r"^-(?=[0.]+$)", "", text).replace("-", "−")
+
+
+def number(x: float) -> str:
+    """Write a number with three decimals, a small one as a power of ten; twin of shared.js."""
+    if x == 0 or abs(x) >= 0.001:
+        return fixed(x, 3)
+    mantissa, exponent = f"{x:.1e}".split("e")
+    power = str(int(exponent)).translate(SUPERSCRIPTS)
+    return f"{mantissa.replace('-', '−')} × 10{power}"
+
+
+class Array(TraitType):
+    """A trait that holds an array of finite numbers as nested lists, which a page can read.
+
+    Parameters
+    ----------
+    ndim : int
+        How many axes the array has.
+    digits : int, optional
+        Decimals that are kept; fewer make a lighter page.
+    """
+
+    def __init__(self, ndim: int, digits: int = 6, **options):
+        self.ndim, self.digits = ndim, digits
+        super().__init__([], **options)
+
+    def validate(self, obj: object, value: ArrayLike) -> list:
+        """Turn an array, a tensor or nested lists into nested lists."""
+        try:
+            array = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise TraitError(f"{self.name} is {value!r}; pass an array of numbers") from None
+        if array.ndim != self.ndim:
+            raise TraitError(f"{self.name} has shape {array.shape}; pass {self.ndim} axes")
+        if not np.isfinite(array).all():
+            raise TraitError(f"{self.name} holds a value that is not finite; pass finite numbers")
+        return array.round(self.digits).tolist()
+
+
+class Figure(anywidget.AnyWidget):
+    """An interactive figure: see `attnlab.figures` for how to write one.
+
+    Attributes
+    ----------
+    title : str
+        Its name for a reader who cannot see it.
+    """
+
+    title = Unicode().tag(sync=True)
+    _css = style()
+
+    def compute(self) -> dict:
+        """Compute with attnlab what the figure shows; twin of ``compute`` in its script."""
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        """Say in words what the figure shows now; twin of ``describe`` in its script."""
+        raise NotImplementedError
+
+    def still(self) -> list[Picture]:
+        """Draw the panels of the picture that stands where nothing moves."""
+        raise NotImplementedError
+
+    @classmethod
+    def own_traits(cls) -> list[str]:
+        """Name the traits that are this figure's own and known to its script."""
+        shared = Figure.class_trait_names()
+        names = cls.class_trait_names(sync=True)
+        return sorted(n for n in names if n not in shared and not n.startswith("_"))
+
+    def state(self) -> dict:
+        """Give the own traits as the script sees them."""
+        return {name: getattr(self, name) for name in self.own_traits()}
+
+    def _ipython_display_(self) -> None:
+        """Put the picture and the living figure on the page; the style shows one of them."""
+        said = self.describe()
+        alt = f"{self.title}, as a picture. {said}"
+        still = plotting.markup(*self.still(), alt=alt, caption=said)
+        still = f'<div class="attn-still">{still}</div>'
+        display({"text/html": still, "text/plain": f"[figure: {said}]"}, raw=True)
+        data, metadata = self._repr_mimebundle_()
+        display(data, metadata=metadata, raw=True)

@@ -1,0 +1,24 @@
+"""Finds a living figure on a page, moves its controls by keyboard, and waits for what it says."""
+
+from figure_table import Entry, Move
+from playwright.sync_api import Locator, Page, expect
+
+PATIENCE = 60_000  # ms; a busy machine with two cores takes its time
+
+
+def living(page: Page, entry: Entry) -> Locator:
+    """Wait until the figure lives, and give its element."""
+    root = page.locator(f'.attn-live[aria-label="{entry.figure().title}"]')
+    root.wait_for(timeout=PATIENCE)
+    return root
+
+
+def press(root: Locator, move: Move) -> None:
+    """Press the move's key on its control."""
+    button = root.get_by_role("button", name=move.control, exact=True)
+    root.get_by_label(move.control, exact=True).or_(button).press(move.key)
+
+
+def expect_said(root: Locator, text: str) -> None:
+    """Wait until the figure says this."""
+    expect(root.locator(".attn-said")).to_have_text(text, timeout=PATIENCE)

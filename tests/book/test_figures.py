@@ -1,0 +1,130 @@
+"""The figures in the rendered book, where no kernel runs."""
+
+import pytest
+from figure_table import TABLE
+from living import expect_said, living, press
+from visits import visit
+
+EVERY = pytest.mark.parametrize("entry", TABLE, ids=lambda entry: entry.name)
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+# Notes how long each frame's work takes, the layout that it causes included.
+STOPWATCH = """
+  window.frames_took = [];
+  const request = window.requestAnimationFrame.bind(window);
+  window.requestAnimationFrame = (work) => request((time) => {
+    const start = performance.now();
+    work(time);
+    document.body.offsetHeight;
+    window.frames_took.push(performance.now() - start);
+  });
+"""
+CONTROLS = ":is(input, select, button):not([tabindex='-1'], :disabled)"
+
+
+@pytest.fixture
+def home(request, book, serve):
+    """Give the address of the book, on a server unless a test asks for the disk."""
+    return f"{book.as_uri()}/" if getattr(request, "param", "") == "disk" else serve(book)
+
+
+@pytest.fixture
+def open_page(browser, home):
+    """Give a function that opens a figure's page; nothing may go wrong on it."""
+    opened = []
+
+    def start(entry, **options):
+        opened.append(visit(browser, home, f"{entry.page}.html", **options))
+        return opened[-1].page
+
+    yield start
+    for seen in opened:
+        seen.page.context.close()
+        assert seen.outside == []
+        assert seen.problems == []
+
+
+@EVERY
+@pytest.mark.parametrize("home", ["server", "disk"], indirect=True)
+def test_each_control_changes_the_numbers_to_those_of_attnlab(open_page, entry):
+    root, traits = living(open_page(entry), entry), {}
+    expect_said(root, entry.figure().describe())
+    for move in entry.moves:
+        press(root, move)
+        traits |= move.changes
+        expect_said(root, entry.figure(**traits).describe())
+
+
+@EVERY
+def test_the_tab_key_reaches_every_control_and_shows_where_it_is(open_page, entry):
+    page = open_page(entry)
+    root = living(page, entry)
+    root.evaluate("(root) => { root.tabIndex = -1; root.focus(); }")
+    for control in root.locator(CONTROLS).all():
+        page.keyboard.press("Tab")
+        assert control.evaluate(
+            "(tag) => tag === document.activeElement && getComputedStyle(tag).outlineStyle"
+        ) not in (False, "none")
+
+
+@EVERY
+def test_a_finger_moves_it_and_it_fits_on_a_phone(open_page, entry):
+    page = open_page(entry, **PHONE)
+    root = living(page, entry)
+    before = root.inner_text()
+    for control in filter(lambda tag: tag.is_enabled(), root.locator(CONTROLS).element_handles()):
+        control.scroll_into_view_if_needed()
+        box = control.bounding_box()
+        assert box["height"] >= 15
+        control.tap(position={"x": box["width"] * 0.9, "y": box["height"] / 2})
+    page.wait_for_timeout(100)
+    assert root.inner_text() != before
+    wide = "(tag) => [tag, ...tag.querySelectorAll('*')].filter("
+    wide += "(e) => e.getBoundingClientRect().right > innerWidth).length"
+    assert root.evaluate(wide) == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@EVERY
+def test_on_paper_stands_the_picture_and_on_the_screen_the_figure(open_page, entry):
+    page = open_page(entry)
+    root = living(page, entry)
+    picture = page.locator(".attn-still", has_text=entry.figure().describe())
+    assert (root.is_visible(), picture.is_visible()) == (True, False)
+    page.emulate_media(media="print")
+    assert (root.is_visible(), picture.is_visible()) == (False, True)
+
+
+@EVERY
+def test_without_javascript_stands_the_picture(browser, home, entry):
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(f"{home}{entry.page}.html")
+    assert page.locator(".attn-still", has_text=entry.figure().describe()).is_visible()
+    page.context.close()
+
+
+def test_the_widget_manager_is_fetched_only_after_the_page_is_there(open_page):
+    page = open_page(TABLE[0])
+    living(page, TABLE[0])
+    started, loaded = page.evaluate("""[
+        performance.getEntriesByType("resource").find((r) => r.name.includes("embed")).startTime,
+        performance.getEntriesByType("navigation")[0].loadEventStart,
+    ]""")
+    assert started >= loaded
+
+
+@EVERY
+def test_each_update_is_the_work_of_one_frame(browser, home, entry, record_property):
+    page = browser.new_context().new_page()
+    page.add_init_script(STOPWATCH)
+    page.goto(f"{home}{entry.page}.html")
+    root, traits = living(page, entry), {}
+    page.evaluate("window.frames_took = []")
+    for move in entry.moves:
+        press(root, move)
+        traits |= move.changes
+        expect_said(root, entry.figure(**traits).describe())
+    took = page.evaluate("window.frames_took")
+    page.context.close()
+    record_property("slowest_update_ms", max(took))
+    print(f"{entry.name}: slowest update {max(took):.1f} ms")
+    assert len(took) == len(entry.moves)

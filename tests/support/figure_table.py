@@ -1,0 +1,50 @@
+"""The figures, one entry each: what the tests of all figures go through."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from attnlab import figures
+from attnlab.figures._base import Figure
+
+FOLDER = Path(figures.__file__).parent
+
+
+@dataclass(frozen=True)
+class Move:
+    """A key pressed on a control, and the traits that change by it."""
+
+    control: str  # its accessible name: the label, or a button's text
+    key: str  # as Playwright names it
+    changes: dict
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A figure, the page it stands on, states for the mathematics, and a move of each control.
+
+    The moves follow one another from the initial state. The last of the states is the largest.
+    """
+
+    figure: type[Figure]
+    page: str
+    states: tuple[dict, ...]
+    moves: tuple[Move, ...]
+
+    @property
+    def name(self) -> str:
+        """Give the class's name."""
+        return self.figure.__name__
+
+
+TABLE = (
+    Entry(
+        figures.ScaleAndSoftmax,
+        "chapters/1_03_scaled_dot_product",
+        states=({}, {"d_k": 1}, {"d_k": 2, "scaled": True}, {"d_k": 1024}),
+        moves=(
+            Move("Key width d_k", "ArrowRight", {"d_k": 128}),
+            Move("Key width d_k", "End", {"d_k": 1024}),
+            Move("Divide the scores by √d_k in the picture", "Space", {"scaled": True}),
+        ),
+    ),
+)
