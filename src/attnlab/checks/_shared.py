@@ -12,10 +12,21 @@ TOLERANCE = 1e-5  # between right results, float32 ones included
 
 
 def call_quietly(function: Callable[..., Any], *args: Any, case: str = "", **kwargs: Any) -> Any:
-    """Call the student's function like `nbmark.graded.call`, without the warnings it causes."""
+    """Call the student's function like `nbmark.graded.call`, without the warnings it causes.
+
+    Raises
+    ------
+    CheckFailed
+        With cause ``"returns_nothing"``, and as `nbmark.graded.call` does.
+    """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        return call(function, *args, case=case, **kwargs)
+        result = call(function, *args, case=case, **kwargs)
+    if result is None:
+        name = getattr(function, "__name__", "your function")
+        said = f"`{name}` returns None. End it with a return statement."
+        raise CheckFailed("returns_nothing", said)
+    return result
 
 
 def read_array(name: str, value: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
@@ -35,9 +46,11 @@ def read_array(name: str, value: Any, shape: tuple[int, ...] | None = None) -> n
         With cause ``"no_numbers"`` or ``"wrong_shape"``.
     """
     if hasattr(value, "detach"):
-        value = value.detach().cpu().double()
+        value = value.detach().cpu().double().numpy()
     try:
-        array = np.array(value, dtype=np.float64)
+        with warnings.catch_warnings():  # that of a list of tensors
+            warnings.simplefilter("ignore")
+            array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
         said = f"`{name}` is of type {type(value).__name__}, which does not read as numbers."
         raise CheckFailed("no_numbers", f"{said} Give an array or a tensor.") from None

@@ -216,7 +216,7 @@ WRONG = {
         "wrong_shape",
         "must have shape (5, 6)",
     ),
-    "forgets to return": (forgets_to_return, SHARES, "returns_nothing", "return output, weights"),
+    "forgets to return": (forgets_to_return, SHARES, "returns_nothing", "a return statement"),
     "half precision": (
         attention(give=lambda o, w: (o.astype(np.float16), w.astype(np.float16))),
         SHARES,
