@@ -64,7 +64,10 @@ def attend(function: Function, case: Case, words: str = "") -> tuple[np.ndarray,
     shapes, right = (output.shape, weights.shape), ((S_q, d_v), (S_q, S_k))
     if shapes != right:
         known = {
-            "swapped_outputs": (shapes == right[::-1], "Return output first, then weights."),
+            "swapped_outputs": (
+                shapes == right[::-1],
+                "You return the weights first. Return output, weights.",
+            ),
             "transposed": (shapes[1] == (S_k, S_q), MESSAGES["transposed"]),
             "keys_for_values": (shapes == ((S_q, d_k), right[1]), MESSAGES["keys_for_values"]),
         }
@@ -184,7 +187,8 @@ def _example(case: Case, words: str, given: np.ndarray, right: np.ndarray) -> st
     rows = {f"your row {row}": given[row], "expected": right[row]}
     if case.mask is not None:
         rows = {"mask": case.allowed()[row]} | rows
-    return f"    {case.sizes()}{', ' if words else ''}{words}\n" + show(**rows)
+    precision = 3 if differs(given[row], right[row], 1e-3) else 7
+    return f"    {case.sizes()}{', ' if words else ''}{words}\n" + show(precision, **rows)
 
 
 VALUE = (

@@ -19,7 +19,7 @@ Measure = Callable[..., Any]
 
 def search(function: Measure, weights: np.ndarray) -> float:
     """Call the student's max_future_weight, with a tensor or, where that fails, an array."""
-    name = "max_future_weight"
+    name = "max_future_weight(weights)"
     tensor = torch.from_numpy(weights.astype(np.float32))
     try:
         found = read_number(name, call_quietly(function, tensor, case="a tensor"))

@@ -56,8 +56,16 @@ DROPOUT = (
 )
 FINDS_NOTHING = (
     "finds_nothing",
-    "You measure 0 with every wrong mask, though each of them leaks. A measure that cannot "
-    f"find a leak is worth nothing. {TURNS}",
+    f"A measure that cannot find a leak is worth nothing. {TURNS}",
+)
+OWN_MASK = (
+    "own_mask",
+    "You use a causal mask of your own. Hand on the mask that you are given, even None.",
+)
+CHANGES_NOTHING = (
+    "changes_nothing",
+    "The module never gets a changed token among its keys and values. Change a copy of x and hand "
+    "it on three times: mha(changed, changed, changed, mask).",
 )
 MISSES_MASK = ("misses_mask", TURNS + " The leak reaches only some of them.")
 TOO_SMALL = (
@@ -84,7 +92,7 @@ def leak(function: Measure, mha: MultiHeadAttention, x: Tensor, mask: Tensor | N
     given = x.clone()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        found = read_number("max_leak", call_quietly(function, mha, given, mask))
+        found = read_number("max_leak(mha, x, mask)", call_quietly(function, mha, given, mask))
     if not torch.equal(given, x):
         said = "Your function changes the x that it is given, so whoever calls it next measures "
         raise CheckFailed("mutates_input", said + "something else. Change a copy: x.clone().")
@@ -119,7 +127,7 @@ def require_silence(function: Measure, rng: np.random.Generator) -> None:
         raise CheckFailed(*_tell(MASK_IGNORED if dropped else FALSE_ALARM, said))
     found = leak(function, draw_module(rng, dropout=0.5).train(), x, causal)
     if found > NOTHING:
-        said = f"A module with dropout leaks no more than others, but you measure {found:.3g}. "
+        said = f"Under the causal mask dropout leaks nothing, but you measure {found:.3g}. "
         raise CheckFailed(*_tell(DROPOUT, said))
 
 
@@ -128,7 +136,12 @@ def require_alarm_at_wrong_masks(function: Measure, rng: np.random.Generator) ->
     mha, x = draw_module(rng), draw_tokens(rng, LENGTH)
     found = {name: leak(function, mha, x, mask) for name, mask in wrong_masks(LENGTH).items()}
     if not any(found.values()):
-        raise CheckFailed(*_tell(FINDS_NOTHING, ""))
+        probe = Rigged(own_token)
+        leak(function, probe, x, None)
+        own_mask = any(mask is not None for _, mask in probe.calls)
+        unchanged = all(torch.equal(values, x.expand_as(values)) for values, _ in probe.calls)
+        finding = OWN_MASK if own_mask else CHANGES_NOTHING if unchanged else FINDS_NOTHING
+        raise CheckFailed(*_tell(finding, "You measure 0 with every wrong mask, but each leaks. "))
     for name, value in found.items():
         if value < SOMETHING:
             said = f"With {name} the module leaks, but you measure {value:.3g}. "

@@ -74,13 +74,13 @@ def differs(given: np.ndarray, right: np.ndarray, tolerance: float = TOLERANCE) 
     return given.shape != right.shape or not bool((np.abs(given - right) <= tolerance).all())
 
 
-def show(**arrays: np.ndarray) -> str:
+def show(precision: int = 3, **arrays: np.ndarray) -> str:
     """Write arrays as lines with their names in front, for the example of a message."""
     width = max(map(len, arrays))
     lines = []
     for name, array in arrays.items():
         text = np.array2string(
-            np.asarray(array), precision=3, suppress_small=True, max_line_width=72
+            np.asarray(array), precision=precision, suppress_small=True, max_line_width=72
         )
         for index, line in enumerate(text.splitlines()):
             lines.append(f"    {name.replace('_', ' ') if index == 0 else '':{width}}  {line}")

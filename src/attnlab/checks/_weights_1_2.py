@@ -62,8 +62,8 @@ def compare_head(
         With the cause.
     """
     if isinstance(given, tuple):
-        said = f"`{name}` is what the module returns, output and weights. Take the weights apart "
-        raise CheckFailed("returns_pair", said + "from it: output, weights = mha(x, x, x, mask).")
+        said = f"`{name}` is what the module returns, output and weights. Take it apart: "
+        raise CheckFailed("returns_pair", said + "output, weights = mha(x, x, x, mask).")
     weights = read_array(name, given)
     right = all_weights(mha, x, mask)  # (H, S, S)
     if weights.shape != right[head].shape:

@@ -101,7 +101,9 @@ def figure_shows_maps_and_difference(fig: Any, w_causal: Any, w_full: Any) -> st
         said = "Name the axes: a reader cannot tell queries from keys. For instance "
         raise CheckFailed("no_labels", said + 'ax.set(xlabel="key", ylabel="query").')
     record("panels", list(wanted))
-    return "Your figure shows both maps and their difference, and its axes have names."
+    return """Your figure shows both maps and their difference, and its axes have names. On and
+        below the diagonal the causal map is the larger: what the future loses, the rest of its row
+        gets."""
 
 
 @exercise.check(points=3)

@@ -171,8 +171,8 @@ LEAKS = {
     "mask read": (by_mask, "module_not_called", "Run the module"),
     "constant 0": (lambda mha, x, mask: 0.0, "module_not_called", "without looking"),
     "runs and says 0": (measure(gather=lambda found: 0.0), "finds_nothing", "worth nothing"),
-    "nothing changed": (measure(change=lambda x, t: x[0, t]), "finds_nothing", "every token t"),
-    "queries only": (by_query, "finds_nothing", "wrong mask"),
+    "nothing changed": (measure(change=lambda x, t: x[0, t]), "changes_nothing", "three times"),
+    "queries only": (by_query, "changes_nothing", "keys and values"),
     "mask not handed on": (
         measure(run=lambda mha, y, mask: mha(y, y, y)[0]),
         "mask_ignored",
@@ -180,7 +180,7 @@ LEAKS = {
     ),
     "own mask": (
         measure(run=lambda mha, y, mask: mha(y, y, y, make_causal_mask(y.shape[1]))[0]),
-        "finds_nothing",
+        "own_mask",
         "with every wrong mask",
     ),
     "own position": (

@@ -207,7 +207,7 @@ WRONG = {
         attention(give=lambda o, w: (w, o)),
         SHARES,
         "swapped_outputs",
-        "output first",
+        "the weights first",
     ),
     "three results": (attention(give=lambda o, w: (o, w, w)), SHARES, "wrong_number", "3 things"),
     "batch axis added": (
