@@ -76,7 +76,7 @@ def attend(function: Function, case: Case, words: str = "") -> tuple[np.ndarray,
         cause, message = (found or [("wrong_shape", said)])[0]
         yours = f"    yours: output {shapes[0]}, weights {shapes[1]}, with {case.sizes()}"
         raise CheckFailed(cause, message, yours)
-    return output.astype(np.float64), weights.astype(np.float64)
+    return np.asarray(output, np.float64), np.asarray(weights, np.float64)
 
 
 def _pair(result: Any) -> Any:

@@ -17,7 +17,7 @@ def require_numpy_only(function: Callable[..., Any]) -> None:
     Its own helpers, from the same notebook or file, are followed; what is passed to it is not.
     """
     for package in _packages(function):
-        if package == "numpy" or package in sys.stdlib_module_names:
+        if package in {"numpy", "IPython"} or package in sys.stdlib_module_names:
             continue
         said = f"Your function uses {package}. This exercise is about NumPy alone: write scores, "
         said += "softmax and weighted mean yourself, with numpy and nothing else."

@@ -172,7 +172,9 @@ def _draw(rng: np.random.Generator, sizes: Sequence[int], mask: np.ndarray | Non
 
 
 def _raise_scores(case: Case, levels: Sequence[float]) -> Case:
-    """Raise all scaled scores of query i to about levels[i], in place."""
+    """Raise all scaled scores of query i to about levels[i], in place and exact in float32."""
+    for array in (case.Q, case.K):
+        array[...] = np.round(8 * array) / 8
     case.K[:, 0] = 1
     case.Q[:, 0] = np.array(levels) * np.sqrt(case.Q.shape[-1])
     return case

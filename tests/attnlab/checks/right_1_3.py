@@ -5,6 +5,7 @@ import math
 from collections import namedtuple
 
 import numpy as np
+from IPython.display import display
 from numpy import exp
 
 
@@ -145,7 +146,32 @@ def counted(function):
     return run
 
 
+def single_precision_inside(Q, K, V, mask=None):
+    Q, K, V = (array.astype(np.float32) for array in (Q, K, V))
+    return broadcasting(Q, K, V, mask)
+
+
+@np.errstate(all="ignore")
+def matrices(Q, K, V, mask=None):
+    Q, K, V = np.asmatrix(Q), np.asmatrix(K), np.asmatrix(V)
+    scores = Q * K.T / np.sqrt(K.shape[1])
+    if mask is not None:
+        scores = np.asmatrix(np.where(mask, scores, -np.inf))
+    e = np.exp(scores - scores.max(axis=1))
+    weights = np.nan_to_num(e / e.sum(axis=1))
+    return weights * V, weights
+
+
+def shown_while_working(Q, K, V, mask=None):
+    if Q.size == 0:
+        display(Q)
+    return broadcasting(Q, K, V, mask)
+
+
 RIGHT = [
+    single_precision_inside,
+    matrices,
+    shown_while_working,
     broadcasting,
     python_loops,
     einsum,
