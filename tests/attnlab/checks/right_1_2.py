@@ -1,0 +1,240 @@
+"""Right answers to exercise 1.2, as different students write them."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+
+
+def head_by_index(mha, x, mask, head=0):
+    _, weights = mha(x, x, x, mask)
+    return weights[0, head].detach()
+
+
+def head_with_gradient(mha, x, mask, head=0):
+    return mha(query=x, key=x, value=x, mask=mask)[1][0][head]
+
+
+def head_as_array(mha, x, mask, head=0):
+    with torch.no_grad():
+        return mha(x, x, x, mask=mask)[1].numpy()[0, head]
+
+
+def head_as_lists(mha, x, mask=None, head=0):
+    return mha.eval()(x, x, x, mask)[1].squeeze(0)[head].tolist()
+
+
+def head_by_selection(mha, x, mask, head=0):
+    return torch.einsum("bhij->hij", mha(x, x, x, mask)[1]).select(0, head).double()
+
+
+def head_by_hand(mha, x, mask, head=0):
+    Q, K = mha.split_heads(mha.W_q(x))[0, head], mha.split_heads(mha.W_k(x))[0, head]
+    scores = Q @ K.T / mha.d_k**0.5
+    if mask is not None:
+        blocked = ~mask[0, 0] if mask.dim() == 4 else ~mask
+        scores = scores.masked_fill(blocked, float("-inf"))
+    return scores.softmax(-1)
+
+
+def future_by_triu(weights):
+    return weights.triu(1).max().item()
+
+
+def future_by_mask(weights):
+    S = len(weights)
+    return weights[torch.ones(S, S, dtype=torch.bool).triu(1)].max()
+
+
+def future_by_loops(weights):
+    largest = 0.0
+    for i in range(len(weights)):
+        for j in range(i + 1, len(weights)):
+            largest = max(largest, float(weights[i][j]))
+    return largest
+
+
+def future_by_numpy(weights):
+    return float(np.triu(np.asarray(weights), k=1).max())
+
+
+def future_of_arrays_alone(weights):
+    return weights[np.triu_indices(weights.shape[0], 1)].max(axis=0).astype(float)
+
+
+def future_by_comparison(weights):
+    i, j = torch.meshgrid(torch.arange(len(weights)), torch.arange(len(weights)), indexing="ij")
+    return torch.where(j > i, torch.as_tensor(weights), 0.0).amax()
+
+
+def leak_by_loop(mha, x, mask):
+    mha.eval()
+    before, _ = mha(x, x, x, mask)
+    largest = 0.0
+    for t in range(1, x.shape[1]):
+        changed = x.clone()
+        changed[:, t] = torch.randn(x.shape[-1])
+        after, _ = mha(changed, changed, changed, mask)
+        largest = max(largest, (after - before)[:, :t].abs().max().item())
+    return largest
+
+
+@torch.no_grad()
+def leak_in_one_batch(mha, x, mask):
+    mha.eval()
+    S = x.shape[1]
+    copies = x.repeat(S, 1, 1)
+    copies[range(S), range(S)] += torch.randn(S, x.shape[2])
+    moved = mha(copies, copies, copies, mask)[0] - mha(x, x, x, mask)[0]
+    return moved.abs().amax(-1).tril(-1).max()
+
+
+def leak_by_zeroing(mha, x, mask):
+    training = mha.training
+    mha.eval()
+    with torch.no_grad():
+        before = mha(x, x, x, mask)[0][0]
+        moves = [0.0]
+        for t in range(x.size(1)):
+            keep = torch.ones(1, x.size(1), 1)
+            keep[0, t] = 0
+            after = mha(x * keep, x * keep, x * keep, mask)[0][0]
+            moves += [torch.dist(after[i], before[i]).item() for i in range(t)]
+    mha.train(training)
+    return max(moves)
+
+
+def leak_by_jacobian(mha, x, mask):
+    mha.eval()
+    J = torch.autograd.functional.jacobian(lambda y: mha(y, y, y, mask)[0], x)
+    J = J[0, :, :, 0].abs().amax((1, 3))
+    return float(J.triu(1).max())
+
+
+def leak_through_keys_and_values(mha, x, mask):
+    mha.eval()
+    before = mha(x, x, x, mask)[0]
+    largest = torch.tensor(0.0)
+    for t in range(x.shape[1] - 1, 0, -1):
+        y = x.clone()
+        y[0, t, :] = -3 * y[0, t, :]
+        after = mha(x, y, y, mask)[0]
+        largest = torch.maximum(largest, (after - before)[0, :t].abs().max())
+    return largest
+
+
+def leak_with_the_same_dropout(mha, x, mask):
+    def run(y):
+        torch.manual_seed(3)
+        return mha(y, y, y, mask)[0].detach().numpy()[0]
+
+    found = []
+    for t in range(1, x.shape[1]):
+        kept = x[0, t].clone()
+        before = run(x)
+        x[0, t] += 1.0
+        after = run(x)
+        x[0, t] = kept
+        found.append(np.linalg.norm(after - before, axis=1)[:t].max())
+    return np.max(found)
+
+
+def leak_of_whole_futures(mha, x, mask):
+    mha.eval()
+    before = mha(x, x, x, mask)[0]
+    ends = [torch.cat([x[:, :t], torch.randn_like(x[:, t:])], dim=1) for t in range(1, x.shape[1])]
+    moved = [(mha(y, y, y, mask)[0] - before)[:, :t].abs().max() for t, y in enumerate(ends, 1)]
+    return max(moved)
+
+
+def figure_of_images(causal, full):
+    fig, axes = plt.subplots(1, 3)
+    for ax, data in zip(axes, (causal, full, full - causal), strict=True):
+        image = ax.imshow(data)
+        fig.colorbar(image, ax=ax)
+        ax.set(xlabel="key", ylabel="query")
+    return fig
+
+
+def figure_of_meshes(causal, full):
+    fig, axes = plt.subplots(3, 1, sharex=True)
+    for ax, data in zip(axes, (full, causal, causal - full), strict=True):
+        ax.pcolormesh(data)
+        ax.invert_yaxis()
+    fig.supxlabel("keys")
+    fig.supylabel("queries")
+    return fig, axes
+
+
+def figure_of_blank_cells(causal, full):
+    _, axes = plt.subplots(2, 2)
+    blocked = np.triu(np.ones_like(causal), 1) > 0
+    axes[0, 0].matshow(np.ma.masked_where(blocked, causal))
+    axes[0, 1].pcolor(full)
+    axes[1, 0].imshow(np.abs(full - causal), cmap="magma", origin="lower")
+    axes[1, 0].set(xlabel="position of the key", ylabel="position of the query")
+    axes[1, 1].plot(full[0])
+    return axes
+
+
+def figure_of_nan_cells(causal, full):
+    _, axes = plt.subplots(ncols=3)
+    axes[0].imshow(np.where(causal > 0, causal, np.nan))
+    axes[1].imshow(full, vmin=0, vmax=1)
+    axes[2].pcolormesh(np.arange(13), np.arange(13), causal - full, cmap="RdBu")
+    axes[0].set_ylabel("query")
+    axes[1].set_xlabel("key")
+    return axes[0]
+
+
+def figure_with_swapped_axes(causal, full):
+    fig, axes = plt.subplots(1, 3)
+    for ax, data in zip(axes, (causal, full, full - causal), strict=True):
+        ax.imshow(data.T)
+        ax.set(xlabel="Query", ylabel="Key")
+    return fig
+
+
+def figure_in_the_books_look(causal, full):
+    from attnlab import plotting
+
+    with plt.rc_context():
+        plotting.use_book_style()
+        fig, axes = plt.subplots(1, 3)
+        for ax, data in zip(axes, (causal, full, full - causal), strict=True):
+            plotting.heatmap(ax, data, blocked=causal == 0)
+    return fig
+
+
+HEADS = [
+    head_by_index,
+    head_with_gradient,
+    head_as_array,
+    head_as_lists,
+    head_by_selection,
+    head_by_hand,
+]
+FUTURES = [
+    future_by_triu,
+    future_by_mask,
+    future_by_loops,
+    future_by_numpy,
+    future_of_arrays_alone,
+    future_by_comparison,
+]
+LEAKS = [
+    leak_by_loop,
+    leak_in_one_batch,
+    leak_by_zeroing,
+    leak_by_jacobian,
+    leak_through_keys_and_values,
+    leak_with_the_same_dropout,
+    leak_of_whole_futures,
+]
+FIGURES = [
+    figure_of_images,
+    figure_of_meshes,
+    figure_of_blank_cells,
+    figure_of_nan_cells,
+    figure_with_swapped_axes,
+    figure_in_the_books_look,
+]

@@ -1,0 +1,305 @@
+"""Wrong answers to exercise 1.2, each with its cause and words of the message."""
+
+import matplotlib.pyplot as plt
+import torch
+from right_1_2 import figure_of_images
+
+from attnlab.masks import make_causal_mask
+from attnlab.multihead import MultiHeadAttention
+
+torch.manual_seed(0)
+mha_of_the_notebook, x_of_the_notebook = MultiHeadAttention(64, 4), torch.randn(1, 12, 64)
+
+
+def weights_of(mha, x, mask):
+    return mha(x, x, x, mask)[1].detach()
+
+
+def own_mask(mha, x, mask, head=0):
+    return weights_of(mha, x, make_causal_mask(x.shape[1]))[0, head]
+
+
+def inverted(mha, x, mask, head=0):
+    return weights_of(mha, x, None if mask is None else ~mask)[0, head]
+
+
+def masked_late(mha, x, mask, head=0):
+    weights = weights_of(mha, x, None)[0, head]
+    return weights if mask is None else weights * mask[0, 0]
+
+
+HEADS = {
+    "head ignored": (
+        lambda mha, x, m, head=0: weights_of(mha, x, m)[0, 0],
+        "head_ignored",
+        "index",
+    ),
+    "mean": (lambda mha, x, m, head=0: weights_of(mha, x, m)[0].mean(0), "mean_over_heads", "one"),
+    "from 1": (
+        lambda mha, x, m, head=0: weights_of(mha, x, m)[0, head - 1],
+        "wrong_head",
+        "from 0",
+    ),
+    "mask ignored": (
+        lambda mha, x, m, head=0: weights_of(mha, x, None)[0, head],
+        "mask_ignored",
+        "Hand the mask on",
+    ),
+    "own mask": (own_mask, "own_mask", "mask of your own"),
+    "inverted": (inverted, "mask_inverted", "may attend"),
+    "masked late": (masked_late, "mask_after_softmax", "no longer sum to 1"),
+    "transposed": (
+        lambda mha, x, m, head=0: weights_of(mha, x, m)[0, head].mT,
+        "transposed",
+        "row for each query",
+    ),
+    "output": (lambda mha, x, m, head=0: mha(x, x, x, m)[0][0], "output_for_weights", "first"),
+    "all heads": (lambda mha, x, m, head=0: weights_of(mha, x, m)[0], "wrong_shape", "[0, head]"),
+    "batch kept": (
+        lambda mha, x, m, head=0: weights_of(mha, x, m)[:, head],
+        "wrong_shape",
+        "index 0 along the batch",
+    ),
+    "pair": (lambda mha, x, m, head=0: mha(x, x, x, m), "returns_pair", "apart"),
+    "nothing": (lambda mha, x, m, head=0: None, "returns_nothing", "return"),
+    "the notebook's module": (
+        lambda mha, x, m, head=0: weights_of(mha_of_the_notebook, x_of_the_notebook, m)[0, head],
+        "wrong_shape",
+        "(12, 12)",
+    ),
+    "uniform": (
+        lambda mha, x, m, head=0: torch.ones(x.shape[1], x.shape[1]) / x.shape[1],
+        "value",
+        "nothing but the arguments",
+    ),
+    "text": (lambda mha, x, m, head=0: "weights", "no_numbers", "array or a tensor"),
+    "unknown keyword": (lambda mha, x, m: weights_of(mha, x, m)[0, 0], "raised", "head"),
+}
+
+
+def changes_weights(weights):
+    weights[torch.ones_like(weights).bool().tril()] = 0
+    return weights.max()
+
+
+FUTURES = {
+    "nothing found": (lambda w: 0.0, "finds_nothing", "worth nothing"),
+    "everything": (lambda w: w.max(), "whole_matrix", "the future alone"),
+    "below": (lambda w: w.tril(-1).max(), "wrong_triangle", "which is the past"),
+    "diagonal": (lambda w: w.triu().max(), "counts_diagonal", "reads itself"),
+    "past and future": (lambda w: w.max() + 1, "finds_past", "no weight on the future"),
+    "two off": (lambda w: w.triu(2).max(), "misses_neighbour", "You miss the weight in row 0"),
+    "neighbour only": (lambda w: w.diagonal(1).max(), "misses_entries", "column 5"),
+    "first row": (lambda w: w[0, 1:].max(), "misses_entries", "You miss"),
+    "last column": (lambda w: w[:-1, -1].max(), "misses_entries", "You miss"),
+    "corner": (lambda w: w[0, -1], "misses_entries", "You miss"),
+    "sum": (lambda w: w.triu(1).sum(), "sum_not_max", "their sum"),
+    "sum above": (lambda w: w.sum() - w.tril().sum(), "sum_not_max", "Take the largest"),
+    "mean": (lambda w: w.triu(1).sum() / 15, "mean_not_max", "their mean"),
+    "count": (lambda w: (w.triu(1) > 0).sum(), "count_not_max", "how many"),
+    "verdict": (lambda w: bool(w.triu(1).any()), "count_not_max", "whether there are any"),
+    "rounded": (lambda w: round(w.triu(1).max().item(), 3), "rounds_away", "Do not round"),
+    "tolerant": (lambda w: w.triu(1).max() * (w.triu(1).max() > 1e-3), "rounds_away", "leaks"),
+    "percent": (lambda w: 100 * w.triu(1).max(), "value", "0.375"),
+    "changed": (changes_weights, "mutates_input", "changes the weights"),
+    "a matrix": (lambda w: w.triu(1), "wrong_shape", "Give one number"),
+    "a few": (lambda w: w.triu(1).amax(-1), "wrong_shape", "holds 6 numbers"),
+    "position": (lambda w: w.triu(1).argmax(), "value", "the future is where"),
+}
+
+
+def measure(
+    times=lambda S: range(1, S),
+    change=lambda x, t: torch.randn(x.shape[-1]),
+    distance=lambda before, after, t: (after - before)[:, :t].abs().max().item(),
+    gather=max,
+    prepare=lambda mha: mha.eval(),
+    run=lambda mha, y, mask: mha(y, y, y, mask)[0],
+    copy=lambda x: x.clone(),
+):
+    """Make a measure of leaks of which one part is replaced."""
+
+    def max_leak(mha, x, mask):
+        prepare(mha)
+        before = run(mha, x, mask).detach().clone()
+        found = []
+        for t in times(x.shape[1]):
+            y = copy(x)
+            y[:, t] = change(x, t)
+            found.append(distance(before, run(mha, y, mask), t))
+        return gather(found)
+
+    return max_leak
+
+
+def accumulating(mha, x, mask):
+    mha.eval()
+    before, y, largest = mha(x, x, x, mask)[0], x.clone(), 0.0
+    for t in range(1, x.shape[1]):
+        y[:, t] = torch.randn(x.shape[-1])
+        largest = max(largest, (mha(y, y, y, mask)[0] - before)[:, :t].abs().max().item())
+    return largest
+
+
+def by_weights(mha, x, mask):
+    return weights_of(mha, x, mask).triu(1).max().item()
+
+
+def by_weights_that_move(mha, x, mask):
+    return measure(
+        run=lambda mha, y, mask: weights_of(mha, y, mask).triu(1).sum((1, 3))[..., None]
+    )(mha.eval(), x, mask)
+
+
+def by_mask(mha, x, mask):
+    allowed = torch.ones(1, 1, x.shape[1], x.shape[1]) if mask is None else mask.float()
+    return allowed.triu(1).max().item()
+
+
+def by_query(mha, x, mask):
+    mha.eval()
+    before, largest = mha(x, x, x, mask)[0], 0.0
+    for t in range(1, x.shape[1]):
+        y = x.clone()
+        y[:, t] = 0
+        largest = max(largest, (mha(y, x, x, mask)[0] - before)[:, :t].abs().max().item())
+    return largest
+
+
+LEAKS = {
+    "weights read": (by_weights, "reads_weights", "outputs"),
+    "mask read": (by_mask, "module_not_called", "Run the module"),
+    "constant 0": (lambda mha, x, mask: 0.0, "module_not_called", "without looking"),
+    "runs and says 0": (measure(gather=lambda found: 0.0), "finds_nothing", "worth nothing"),
+    "nothing changed": (measure(change=lambda x, t: x[0, t]), "changes_nothing", "three times"),
+    "queries only": (by_query, "changes_nothing", "keys and values"),
+    "mask not handed on": (
+        measure(run=lambda mha, y, mask: mha(y, y, y)[0]),
+        "mask_ignored",
+        "Hand it on",
+    ),
+    "own mask": (
+        measure(run=lambda mha, y, mask: mha(y, y, y, make_causal_mask(y.shape[1]))[0]),
+        "own_mask",
+        "with every wrong mask",
+    ),
+    "own position": (
+        measure(distance=lambda b, a, t: (a - b)[:, : t + 1].abs().max().item()),
+        "counts_own_position",
+        "ends before t",
+    ),
+    "all positions": (
+        measure(distance=lambda b, a, t: (a - b).abs().max().item()),
+        "counts_own_position",
+        "output at t itself",
+    ),
+    "later positions": (
+        measure(
+            lambda S: range(S - 1), distance=lambda b, a, t: (a - b)[:, t + 1 :].abs().max().item()
+        ),
+        "counts_later_positions",
+        "outputs after t",
+    ),
+    "changes accumulate": (accumulating, "accumulates_changes", "fresh copy"),
+    "x changed": (measure(copy=lambda x: x), "mutates_input", "x.clone()"),
+    "last token only": (measure(lambda S: [S - 1]), "misses_pairs", "every token t"),
+    "token 1 only": (measure(lambda S: [1]), "misses_pairs", "reads token 6"),
+    "middle token only": (measure(lambda S: [S // 2]), "misses_pairs", "reads token 1"),
+    "last token left out": (measure(lambda S: range(1, S - 1)), "misses_pairs", "reads token 6"),
+    "neighbour only": (
+        measure(distance=lambda b, a, t: (a - b)[:, t - 1].abs().max().item()),
+        "misses_pairs",
+        "output 0 of 0 ... 6 reads token 6",
+    ),
+    "first output only": (
+        measure(distance=lambda b, a, t: (a - b)[:, 0].abs().max().item()),
+        "misses_pairs",
+        "all outputs before t",
+    ),
+    "last loop only": (measure(gather=lambda found: found[-1]), "misses_pairs", "reads token 1"),
+    "neighbour left out": (
+        measure(
+            lambda S: range(2, S), distance=lambda b, a, t: (a - b)[:, : t - 1].abs().max().item()
+        ),
+        "misses_mask",
+        "one position too wide",
+    ),
+    "no absolute value": (
+        measure(distance=lambda b, a, t: (a - b)[:, :t].max().item()),
+        "no_abs",
+        "absolute value",
+    ),
+    "sum of differences": (
+        measure(distance=lambda b, a, t: (a - b)[:, :t].sum().item()),
+        "no_abs",
+        "never negative",
+    ),
+    "mean": (
+        measure(
+            gather=lambda found: sum(found) / len(found),
+            distance=lambda b, a, t: (a - b)[:, :t].abs().mean().item(),
+        ),
+        "not_the_maximum",
+        "Take the largest",
+    ),
+    "sum": (
+        measure(gather=sum, distance=lambda b, a, t: (a - b)[:, :t].abs().sum().item()),
+        "not_the_maximum",
+        "add up",
+    ),
+    "faint change": (measure(change=lambda x, t: x[0, t] + 1e-4), "change_too_small", "by more"),
+    "dropout": (measure(prepare=lambda mha: None), "dropout", "mha.eval()"),
+    "NaN": (
+        measure(
+            lambda S: range(S),
+            distance=lambda b, a, t: (a - b)[:, :t].abs().mean().item(),
+            gather=lambda f: torch.tensor(f).max(),
+        ),
+        "not_finite",
+        "t = 1",
+    ),
+    "verdict in words": (
+        measure(gather=lambda found: "no leak"),
+        "no_numbers",
+        "does not read as numbers",
+    ),
+    "all of them": (measure(gather=lambda found: found), "wrong_shape", "Give one number"),
+    "empty slice": (measure(lambda S: range(S)), "raised", "line"),
+}
+
+
+def two_panels(causal, full):
+    fig, axes = plt.subplots(1, 2)
+    axes[0].imshow(causal)
+    axes[1].imshow(full)
+    return fig
+
+
+def no_labels(causal, full):
+    fig = figure_of_images(causal, full)
+    for ax in fig.axes:
+        ax.set(xlabel="", ylabel=" ")
+    return fig
+
+
+def transposed(causal, full):
+    return figure_of_images(causal.T, full.T)
+
+
+def curves(causal, full):
+    fig, ax = plt.subplots()
+    ax.plot(causal)
+    ax.plot(full)
+    return fig
+
+
+FIGURES = {
+    "two panels": (two_panels, "missing_panel", "w_causal - w_full"),
+    "causal left out": (lambda c, f: figure_of_images(f, f), "missing_panel", "shows w_causal"),
+    "ratio": (lambda c, f: figure_of_images(c, f + 0.1), "missing_panel", "shows w_full"),
+    "transposed": (transposed, "transposed", "Queries run downwards"),
+    "curves": (curves, "no_heat_maps", "imshow"),
+    "empty": (lambda c, f: plt.figure(), "no_heat_maps", "own axes"),
+    "no labels": (no_labels, "no_labels", "queries from keys"),
+    "no figure": (lambda c, f: "fig", "not_a_figure", "plt.subplots"),
+}
