@@ -1,0 +1,1 @@
+"""The checks behind the graded cells of the exercises, one module each."""
