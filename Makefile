@@ -7,7 +7,7 @@ VENV_PYTHON := .venv/bin/python
 export JUPYTER_PREFER_ENV_PATH := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test lint tidy bench profile-gpu clean env
+.PHONY: help book serve lab test lint tidy release bench profile-gpu clean env
 
 help: ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -28,11 +28,15 @@ lint: env ## Check the style of code and the committed form of notebooks
 	@$(VENV_PYTHON) -m ruff check .
 	@$(VENV_PYTHON) -m ruff format --check .
 	@$(VENV_PYTHON) tools/tidy.py --check
+	@$(VENV_PYTHON) tools/release.py --check
 
 tidy: env ## Bring code and notebooks into their committed form
 	@$(VENV_PYTHON) -m ruff check --fix --exit-zero .
 	@$(VENV_PYTHON) -m ruff format .
 	@$(VENV_PYTHON) tools/tidy.py
+
+release: env ## Write exercises/ from solutions/
+	@$(VENV_PYTHON) tools/release.py
 
 bench: env ## Compare Flash attention with naive attention and PyTorch's on this CPU
 	@$(VENV_PYTHON) tools/bench.py
