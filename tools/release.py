@@ -15,6 +15,7 @@ from files import ROOT
 from nbformat import NotebookNode
 from tidy import committed_form
 
+from nbmark.notebook import Unreadable, read
 from nbmark.release import ReleaseError, student_version
 
 SETUP = "setup"
@@ -65,10 +66,9 @@ def wanted() -> dict[Path, str]:
     texts: dict[Path, str] = {}
     for path in sorted((ROOT / "solutions").glob("*.ipynb")):
         try:
-            notebook = nbformat.read(path, as_version=4)
-        except (OSError, ValueError, nbformat.reader.NotJSONError) as error:
+            solution = with_setup(read(path), path.stem, address())
+        except Unreadable as error:
             raise ReleaseError(f"solutions/{path.name} cannot be read: {error}") from None
-        solution = with_setup(notebook, path.stem, address())
         texts[path] = committed_form(nbformat.writes(solution))
         exercise = student_version(solution, f"solutions/{path.name}")
         texts[ROOT / "exercises" / path.name] = committed_form(nbformat.writes(exercise))

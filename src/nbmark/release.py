@@ -12,7 +12,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from nbmark.cells import grade_id, is_graded, is_manual, is_solution, settings
+from nbmark.notebook import grade_id, is_graded, is_manual, is_solution, settings
 
 STUB = {"code": ("# YOUR CODE HERE", "raise NotImplementedError()"), "text": ("YOUR ANSWER HERE",)}
 SCHEMA = 3
@@ -111,7 +111,7 @@ def _bad_settings(cell: NotebookNode) -> Iterator[str]:
     for key in ("grade", "solution", "locked"):
         if not isinstance(own.get(key), bool):
             yield f"`{key}` is {own.get(key)!r}; it must be true or false"
-    if not re.fullmatch(r"[A-Za-z0-9_-]+", str(own.get("grade_id", ""))):
+    if not re.fullmatch(r"[A-Za-z0-9_-]+", grade_id(cell) or ""):
         yield f"grade_id is {own.get('grade_id')!r}; use letters, digits, - and _"
     if is_graded(cell) and not _is_count(own.get("points")):
         yield f"a graded cell with points {own.get('points')!r}; give a number from 0 on"
