@@ -7,7 +7,7 @@ VENV_PYTHON := .venv/bin/python
 export JUPYTER_PREFER_ENV_PATH := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test lint tidy release bench profile-gpu clean env
+.PHONY: help book serve lab check test lint tidy release bench profile-gpu clean env
 
 help: ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -20,6 +20,9 @@ serve: book ## Build the book, then serve it on 127.0.0.1 (PORT=8000)
 
 lab: env ## Open JupyterLab on the exercises
 	@$(VENV_PYTHON) -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) $(firstword $(wildcard exercises) chapters)
+
+check: env ## Run your exercises and say what is right and what is not (EX=1_3, or all)
+	@$(VENV_PYTHON) tools/check.py "$(EX)"
 
 test: lint ## Lint, unit tests, every notebook, the build and its pages in a browser
 	@$(VENV_PYTHON) -m pytest --nbval-lax
