@@ -5,6 +5,7 @@ VENV_PYTHON := .venv/bin/python
 
 # A user's own python3 kernel must not win over the one of .venv.
 export JUPYTER_PREFER_ENV_PATH := 1
+export SOLUTIONS
 
 .DEFAULT_GOAL := help
 .PHONY: help book serve lab check test lint tidy release bench profile-gpu clean env
@@ -12,7 +13,7 @@ export JUPYTER_PREFER_ENV_PATH := 1
 help: ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
-book: env ## Build the book into _build/html; a second call rebuilds only what changed
+book: env ## Build the book into _build/html, what changed of it (SOLUTIONS=1: with solutions)
 	@$(VENV_PYTHON) tools/build.py
 
 serve: book ## Build the book, then serve it on 127.0.0.1 (PORT=8000)

@@ -117,8 +117,9 @@ class Outputs:
 
 
 def notebooks() -> list[Path]:
-    """Give the notebooks of the table of contents."""
-    paths = [ROOT / f"{page}.ipynb" for page in parse_toc_yaml(ROOT / "_toc.yml")]
+    """Give the chapters' notebooks of the table of contents; exercises show no outputs."""
+    pages = [page for page in parse_toc_yaml(ROOT / "_toc.yml") if page.startswith("chapters/")]
+    paths = [ROOT / f"{page}.ipynb" for page in pages]
     return [path for path in paths if path.is_file()]
 
 

@@ -40,7 +40,7 @@ except ModuleNotFoundError:  # in Colab, for example
 def address() -> str | None:
     """Give the address of the book's repository, once it has one."""
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    return (config.get("repository") or {}).get("url")
+    return (config.get("repository") or {}).get("url") or None
 
 
 def setup_source(stem: str, url: str | None) -> str:
