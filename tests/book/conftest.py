@@ -40,7 +40,7 @@ def book() -> Path:
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory) -> TinyBook:
-    """Make a book of two notebooks with the real tools and configuration, and build it once."""
+    """Make a book of two notebooks with the real tools and configuration."""
     return TinyBook(tmp_path_factory.mktemp("tiny"))
 
 
