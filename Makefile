@@ -20,7 +20,8 @@ serve: book ## Build the book, then serve it on 127.0.0.1 (PORT=8000)
 	@$(VENV_PYTHON) tools/serve.py $(PORT)
 
 lab: env ## Open JupyterLab on the exercises
-	@$(VENV_PYTHON) -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) $(firstword $(wildcard exercises) chapters)
+	@$(VENV_PYTHON) -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) \
+	  --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/exercises
 
 check: env ## Run your exercises and say what is right and what is not (EX=1_3, or all)
 	@$(VENV_PYTHON) tools/check.py "$(EX)"
