@@ -29,7 +29,7 @@ check: env ## Run your exercises and say what is right and what is not (EX=1_3, 
 test: lint ## Lint, unit tests, every notebook, the build and its pages in a browser
 	@$(VENV_PYTHON) -m pytest --nbval-lax
 
-lint: env ## Check the style of code and the committed form of notebooks
+lint: env ## Check the style of code, the form of notebooks, and exercises/ against solutions/
 	@$(VENV_PYTHON) -m ruff check .
 	@$(VENV_PYTHON) -m ruff format --check .
 	@$(VENV_PYTHON) tools/tidy.py --check
