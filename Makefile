@@ -5,34 +5,43 @@ VENV_PYTHON := .venv/bin/python
 
 # A user's own python3 kernel must not win over the one of .venv.
 export JUPYTER_PREFER_ENV_PATH := 1
+export SOLUTIONS
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test lint tidy bench profile-gpu clean env
+.PHONY: help book serve lab check test lint tidy release bench profile-gpu clean env
 
 help: ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
-book: env ## Build the book into _build/html; a second call rebuilds only what changed
+book: env ## Build the book into _build/html, what changed of it (SOLUTIONS=1: with solutions)
 	@$(VENV_PYTHON) tools/build.py
 
 serve: book ## Build the book, then serve it on 127.0.0.1 (PORT=8000)
 	@$(VENV_PYTHON) tools/serve.py $(PORT)
 
 lab: env ## Open JupyterLab on the exercises
-	@$(VENV_PYTHON) -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) $(firstword $(wildcard exercises) chapters)
+	@$(VENV_PYTHON) -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) \
+	  --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/exercises
+
+check: env ## Run your exercises and say what is right and what is not (EX=1_3, or all)
+	@$(VENV_PYTHON) tools/check.py "$(EX)"
 
 test: lint ## Lint, unit tests, every notebook, the build and its pages in a browser
 	@$(VENV_PYTHON) -m pytest --nbval-lax
 
-lint: env ## Check the style of code and the committed form of notebooks
+lint: env ## Check the style of code, the form of notebooks, and exercises/ against solutions/
 	@$(VENV_PYTHON) -m ruff check .
 	@$(VENV_PYTHON) -m ruff format --check .
 	@$(VENV_PYTHON) tools/tidy.py --check
+	@$(VENV_PYTHON) tools/release.py --check
 
 tidy: env ## Bring code and notebooks into their committed form
 	@$(VENV_PYTHON) -m ruff check --fix --exit-zero .
 	@$(VENV_PYTHON) -m ruff format .
 	@$(VENV_PYTHON) tools/tidy.py
+
+release: env ## Write exercises/ from solutions/
+	@$(VENV_PYTHON) tools/release.py
 
 bench: env ## Compare Flash attention with naive attention and PyTorch's on this CPU
 	@$(VENV_PYTHON) tools/bench.py

@@ -29,7 +29,7 @@ SETUP = (
 )
 CONTENT = (
     *("index.md", "measured.md", "glossary.md", "references.md"),
-    *("chapters", "images", "src"),
+    *("chapters", "exercises", "solutions", "images", "src"),
 )
 
 SPHINX = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()"]
@@ -100,7 +100,7 @@ def build() -> str:
     vendor.ensure()
     memory = read_memory()
     now = {
-        "setup": hash_files(files_below(*SETUP)),
+        "setup": f"{hash_files(files_below(*SETUP))} {os.environ.get('SOLUTIONS', '')}",
         "content": hash_files(files_below(*CONTENT)),
     }
     if HTML.joinpath("index.html").is_file() and memory | now == memory:

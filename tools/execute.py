@@ -2,7 +2,6 @@
 
 import asyncio
 import atexit
-import signal
 import sys
 import time
 from collections.abc import Callable
@@ -20,12 +19,11 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 from report import COLOUR, ToolError
 from sphinx_external_toc.parsing import parse_toc_yaml
-from traitlets.config import Config
+
+from nbmark.running import QUIET_KERNEL, Interrupt
 
 TRACEBACK_LINES = 15
 KERNEL_LOG = BUILD / "kernel.log"
-# A kernel that talks over an open connection complains of it on the terminal.
-QUIET_KERNEL = Config({"KernelManager": {"transport_encryption": "auto"}})
 
 
 class Progress:
@@ -51,23 +49,6 @@ class Progress:
         """Say how it ended, and after how long."""
         start = f"\r\033[K{self.label}: " if self.live else "  "
         print(f"{start}{outcome}, {time.monotonic() - self.started:.1f} s", flush=True)
-
-
-class Interrupt:
-    """Ctrl-C while a notebook runs; nbclient's own handler would call it a dead kernel."""
-
-    def __init__(self):
-        self.pressed = False
-
-    def listen(self, notebook: NotebookNode) -> None:
-        """Replace nbclient's handler, once the notebook has started."""
-        task = asyncio.current_task()
-
-        def press() -> None:
-            self.pressed = True
-            task.cancel()
-
-        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, press)
 
 
 def execute(notebook: NotebookNode, path: Path, label: str, timeout: int) -> NotebookNode:
@@ -136,8 +117,9 @@ class Outputs:
 
 
 def notebooks() -> list[Path]:
-    """Give the notebooks of the table of contents."""
-    paths = [ROOT / f"{page}.ipynb" for page in parse_toc_yaml(ROOT / "_toc.yml")]
+    """Give the chapters' notebooks of the table of contents; exercises show no outputs."""
+    pages = [page for page in parse_toc_yaml(ROOT / "_toc.yml") if page.startswith("chapters/")]
+    paths = [ROOT / f"{page}.ipynb" for page in pages]
     return [path for path in paths if path.is_file()]
 
 

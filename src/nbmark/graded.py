@@ -88,6 +88,7 @@ class Exercise:
 
         def decorate(test: Callable[..., str]) -> Callable[..., None]:
             self.points[test.__name__] = points
+            worth = "1 point" if points == 1 else f"{points} points"
 
             @functools.wraps(test)
             def run(*args: Any, **kwargs: Any) -> None:
@@ -96,10 +97,10 @@ class Exercise:
                     try:
                         said = test(*args, **kwargs)
                     except CheckFailed as failed:
-                        failed.points = f"0 of {points} points. {self.progress()}"
+                        failed.points = f"0 of {worth}. {self.progress()}"
                         raise failed from None
                 self._passed.add(test.__name__)
-                _show(said, f"{points} of {points} points. {self.progress()}", recorded)
+                _show(said, f"{points} of {worth}. {self.progress()}", recorded)
 
             return run
 

@@ -1,4 +1,4 @@
-"""The pytest plugin: tells pytest of notebook cells, run by nbval, that skipped themselves."""
+"""The pytest plugin: cells, run by nbval, that skip themselves; points for graded ones."""
 
 import sys
 from collections.abc import Generator
@@ -6,6 +6,27 @@ from collections.abc import Generator
 import pytest
 
 from nbmark.skip import skip_reason
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of marking."""
+    group = parser.getgroup("nbmark", "points for notebooks run by nbval")
+    group.addoption(
+        "--points", metavar="FILE", help="Write what each notebook earned to this CSV file."
+    )
+    group.addoption(
+        "--points-from",
+        metavar="FOLDER",
+        help="The originals, which say what is worth points (default: solutions/ or exercises/).",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Switch marking on."""
+    if config.option.points is not None:
+        from nbmark import points_plugin
+
+        config.pluginmanager.register(points_plugin.make(config), "nbmark-points")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

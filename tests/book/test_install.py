@@ -1,5 +1,6 @@
 """Making the environment: messages, stamp, and the search for Python. Nothing is installed."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -77,6 +78,7 @@ def project(tmp_path, monkeypatch):
         "VENV": tmp_path / ".venv",
         "VENV_PYTHON": python,
         "STAMP": tmp_path / ".venv" / "installed",
+        "LAB_CONFIG": tmp_path / ".venv" / "lab" / "config.json",
         "run_logged": run,
     }.items():
         monkeypatch.setattr(install, name, value)
@@ -87,6 +89,12 @@ def test_a_second_call_does_nothing(project):
     _, commands = project
     assert install.main() == install.main() == 0
     assert commands == ["venv", *PIP]
+
+
+def test_a_readers_lab_shows_nothing_of_nbgrader(project):
+    install.main()
+    shown = json.loads(install.LAB_CONFIG.read_text())
+    assert shown == {"disabledExtensions": {"@jupyter/nbgrader": True}}
 
 
 def test_changed_requirements_are_installed_into_what_is_there(project):
@@ -171,9 +179,11 @@ def test_help_lists_every_target_in_one_line_and_needs_no_python(tmp_path):
         "book",
         "serve",
         "lab",
+        "check",
         "test",
         "lint",
         "tidy",
+        "release",
         "bench",
         "profile-gpu",
         "clean",

@@ -54,12 +54,15 @@ def nameless(page: BeautifulSoup) -> list[str]:
 
 
 def numbers_by_hand(page: BeautifulSoup) -> list[str]:
-    """List headings that hold a section number which the build did not put there."""
+    """List headings that hold a section number which the build did not put there.
+
+    The number of an exercise is part of its name.
+    """
     found = []
     for heading in page.select("article :is(h1, h2, h3, h4, h5, h6)"):
         number = heading.select_one(".section-number")
         text = heading.get_text().removeprefix(number.get_text() if number else "")
-        if re.search(r"^\s*\d|\b\d+\.\d", text):
+        if re.search(r"^\s*\d|(?<!Exercise )\b\d+\.\d", text):
             found.append(text)
     return found
 
@@ -119,7 +122,7 @@ def test_no_heading_holds_a_number_typed_by_hand(book, name):
 
 def test_a_number_typed_by_hand_is_found_wherever_it_stands():
     typed = ["<h1>1. Attention</h1>", "<h3>Section 1.3.9: again</h3>", "<h2>1.3.4 Extra</h2>"]
-    good = '<h2><span class="section-number">1.3.2. </span>Scores</h2>'
+    good = '<h2><span class="section-number">1.3.2. </span>Scores</h2><h1>Exercise 1.1: Scores</h1>'
     for heading in typed:
         page = BeautifulSoup(f"<article>{good}{heading}</article>", "html.parser")
         assert len(numbers_by_hand(page)) == 1

@@ -17,7 +17,12 @@ DEPTH = 3
 
 
 def number_in_name(docname: str) -> Number | None:
-    """Read the number: (1, 5) for chapters/1_05_causal_mask, (1,) for 1_00_..., else None."""
+    """Read the number: (1, 5) for chapters/1_05_causal_mask, (1,) for 1_00_..., else None.
+
+    An exercise has its number in its title, so its page gets none: ().
+    """
+    if re.match(r"(exercises|solutions)/", docname):
+        return ()
     match = re.match(r"(\d+)_(\d+)_", basename(docname))
     if match is None:
         return None
@@ -45,7 +50,7 @@ def number_page(env: BuildEnvironment, docname: str, number: Number) -> None:
             pairs.extend(number_headings(below, number))
     numbers = env.toc_secnumbers[docname] = {}
     for reference, own in pairs:
-        shown = own if len(own) <= DEPTH else ()
+        shown = own if number and len(own) <= DEPTH else ()
         numbers[reference["anchorname"]] = shown
         reference["secnumber"] = list(shown) or None
     env.titles[docname]["secnumber"] = list(number)

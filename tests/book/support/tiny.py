@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import cached_property
 from pathlib import Path
 
 import nbformat
@@ -84,7 +85,11 @@ class TinyBook:
         root.joinpath("_build").mkdir()
         root.joinpath("_build", "vendor").symlink_to(BUILD / "vendor")
         shutil.copy(vendor.STAMP, root / "_build")
-        self.first = self.build()
+
+    @cached_property
+    def first(self) -> tuple[int, str]:
+        """Build for the first time; give exit status and output."""
+        return self.build()
 
     def write(self, name: str, text: str) -> None:
         """Write a file, with its folders."""
@@ -97,21 +102,21 @@ class TinyBook:
         notebook = new_notebook(cells=nbformat.from_dict(cells), metadata=tidy.METADATA)
         self.write(name, nbformat.writes(notebook))
 
-    def start(self) -> subprocess.Popen:
+    def start(self, **environment: str) -> subprocess.Popen:
         """Start the build."""
         return subprocess.Popen(
             [sys.executable, "tools/build.py"],
             cwd=self.root,
-            env=os.environ | {"PYTHONPATH": str(self.root / "src")},
+            env=os.environ | {"PYTHONPATH": str(self.root / "src"), "SOLUTIONS": ""} | environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
         )
 
-    def build(self) -> tuple[int, str]:
+    def build(self, **environment: str) -> tuple[int, str]:
         """Build, and give exit status and output."""
-        with self.start() as process:
+        with self.start(**environment) as process:
             output = process.stdout.read()
         return process.returncode, output
 

@@ -1,0 +1,118 @@
+"""Write exercises/ from solutions/, or check that it is what would be written (`--check`).
+
+The cell `setup` of each notebook, in both folders, is written here: it imports the checks, and
+installs this package where it is missing, once the book has an address (see CONTRIBUTING.md).
+"""
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+import yaml
+from files import ROOT
+from nbformat import NotebookNode
+from tidy import committed_form
+
+from nbmark.notebook import Unreadable, read
+from nbmark.release import ReleaseError, student_version
+
+SETUP = "setup"
+
+WITHOUT_ADDRESS = """\
+try:
+    from attnlab.checks import {checks}
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError(
+        f"{{missing}}. Open this notebook with `make lab` in the book's folder, or run "
+        "`pip install -r requirements.txt` there with the Python of this kernel."
+    ) from None"""
+
+WITH_ADDRESS = """\
+try:
+    from attnlab.checks import {checks}
+except ModuleNotFoundError:  # in Colab, for example
+    %pip install --quiet "attention-book @ git+{address}"
+    from attnlab.checks import {checks}"""
+
+
+def address() -> str | None:
+    """Give the address of the book's repository, once it has one."""
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    return (config.get("repository") or {}).get("url") or None
+
+
+def setup_source(stem: str, url: str | None) -> str:
+    """Give the text of the cell that imports the checks of exercise 1_3_numpy, say."""
+    match = re.match(r"\d+_\d+(?=_)", stem)
+    if match is None:
+        raise ReleaseError(f"solutions/{stem}.ipynb: call it by number and name, as 1_3_numpy")
+    text = WITH_ADDRESS if url else WITHOUT_ADDRESS
+    return text.format(checks=f"check_{match[0]}", address=url)
+
+
+def with_setup(notebook: NotebookNode, stem: str, url: str | None) -> NotebookNode:
+    """Write the cell that imports the checks."""
+    found = [cell for cell in notebook.cells if cell.get("id") == SETUP]
+    if len(found) != 1:
+        raise ReleaseError(f"solutions/{stem}.ipynb: {len(found)} cells have the id {SETUP!r}")
+    found[0].source = setup_source(stem, url)
+    return notebook
+
+
+def wanted() -> dict[Path, str]:
+    """Give the text of each notebook of both folders."""
+    texts: dict[Path, str] = {}
+    for path in sorted((ROOT / "solutions").glob("*.ipynb")):
+        try:
+            solution = with_setup(read(path), path.stem, address())
+        except Unreadable as error:
+            raise ReleaseError(f"solutions/{path.name} cannot be read: {error}") from None
+        texts[path] = committed_form(nbformat.writes(solution))
+        exercise = student_version(solution, f"solutions/{path.name}")
+        texts[ROOT / "exercises" / path.name] = committed_form(nbformat.writes(exercise))
+    return texts
+
+
+def complaints(texts: dict[Path, str]) -> list[str]:
+    """Say which files are not what they should be."""
+    said = [
+        f"{path.relative_to(ROOT)} is not what solutions/ makes of it: run `make release`"
+        for path, text in texts.items()
+        if not path.is_file() or path.read_text(encoding="utf-8") != text
+    ]
+    for path in sorted((ROOT / "exercises").glob("*.ipynb")):
+        if path not in texts:
+            said.append(f"{path.relative_to(ROOT)} has no solution: delete it, or write one")
+    return said
+
+
+def write(texts: dict[Path, str]) -> None:
+    """Replace the files that differ, each as a whole."""
+    for path, text in texts.items():
+        if path.is_file() and path.read_text(encoding="utf-8") == text:
+            continue
+        path.parent.mkdir(exist_ok=True)
+        part = path.with_suffix(".part")
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, path)
+        print(f"wrote {path.relative_to(ROOT)}")
+
+
+def main(check: bool) -> int:
+    """Release the exercises, or name those that are not what a release would write."""
+    try:
+        texts = wanted()
+    except ReleaseError as error:
+        print(f"{error}\nNothing was written.", file=sys.stderr)
+        return 1
+    if not check:
+        write(texts)
+    said = complaints(texts)
+    print("\n".join(said), end="\n" if said else "")
+    return 1 if said else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(check=sys.argv[1:] == ["--check"]))
