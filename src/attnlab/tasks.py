@@ -134,8 +134,8 @@ def three_copies(n: int, length: int, n_symbols: int, seed: int) -> tuple[Tensor
     """Ask every position of a random string to copy from three places at once.
 
     The three answers are the symbol to the left, the twin in the other half of the string, and
-    the symbol that occurs most often in the whole string. No position holds any of them itself,
-    and each takes another way of looking: next door, at a fixed distance, everywhere.
+    the symbol that occurs most often in the whole string. No position can tell them from its own
+    symbol, and each takes another way of looking: next door, at a fixed distance, everywhere.
 
     Parameters
     ----------
