@@ -8,6 +8,7 @@ from torch.nn import functional
 
 from attnlab.recurrent import Decoder, Encoder, Memory, State
 from attnlab.tasks import BOS, EOS, PAD
+from attnlab.training import descend
 
 
 class Seq2Seq(nn.Module):
@@ -110,8 +111,7 @@ def train(
 ) -> list[float]:
     """Train on each batch once, and return the losses.
 
-    AdamW with a one-cycle learning rate. Nothing random happens here: the same model and the
-    same batches give the same result.
+    See `attnlab.training.descend`: the same model and the same batches give the same result.
 
     Parameters
     ----------
@@ -128,20 +128,13 @@ def train(
     losses : list of float
         Cross-entropy in nats per target word, one a batch.
     """
-    optimiser = torch.optim.AdamW(model.parameters(), lr=rate)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimiser, rate, total_steps=len(batches), pct_start=0.1
+    return descend(
+        model.parameters(),
+        batches,
+        lambda source, target: cross_entropy(model, source, target),
+        rate=rate,
+        clip=clip,
     )
-    losses = []
-    for source, target in batches:
-        loss = cross_entropy(model, source, target)
-        optimiser.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), clip)
-        optimiser.step()
-        schedule.step()
-        losses.append(loss.item())
-    return losses
 
 
 @torch.no_grad()

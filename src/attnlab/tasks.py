@@ -130,6 +130,36 @@ def counting_copy(
     return both.masked_fill(gaps, BLANK), both.masked_fill(~gaps, PAD)
 
 
+def three_copies(n: int, length: int, n_symbols: int, seed: int) -> tuple[Tensor, Tensor]:
+    """Ask every position of a random string to copy from three places at once.
+
+    The three answers are the symbol to the left, the twin in the other half of the string, and
+    the symbol that occurs most often in the whole string. No position can tell them from its own
+    symbol, and each takes another way of looking: next door, at a fixed distance, everywhere.
+
+    Parameters
+    ----------
+    n, n_symbols, seed : int
+        As in `copy`.
+    length : int
+        Symbols in each half.
+
+    Returns
+    -------
+    source : int64 Tensor, shape (B, 2 * length)
+    target : int64 Tensor, shape (B, 2 * length, 3)
+        Left neighbour, twin, most frequent symbol (the one with the smallest id of several). The
+        first position has no left neighbour: its target there is `PAD`.
+    """
+    source = _symbols((n, 2 * length), n_symbols, seed)
+    left = source.roll(1, 1)
+    left[:, 0] = PAD
+    twin = source.roll(length, 1)
+    counts = (source[..., None] == SPECIALS + torch.arange(n_symbols)).sum(1)  # (B, n_symbols)
+    most_frequent = SPECIALS + counts.argmax(-1, keepdim=True).expand_as(source)
+    return source, torch.stack([left, twin, most_frequent], dim=-1)
+
+
 class Translation(NamedTuple):
     """Sentences of the verb-final language, their translations, and which word became which.
 

@@ -16,9 +16,10 @@ EVERY_TASK = pytest.mark.parametrize(
         lambda seed: tasks.reverse(B, length, n_symbols, seed),
         lambda seed: tasks.delayed_copy(B, length, delay, n_symbols, seed),
         lambda seed: tasks.counting_copy(B, length, n_symbols, seed),
+        lambda seed: tasks.three_copies(B, length, n_symbols, seed),
         lambda seed: tasks.verb_final(B, seed),
     ],
-    ids=["copy", "reverse", "delayed_copy", "counting_copy", "verb_final"],
+    ids=["copy", "reverse", "delayed_copy", "counting_copy", "three_copies", "verb_final"],
 )
 
 
@@ -149,3 +150,15 @@ def test_english_needs_no_an():
 
 def test_spelling_skips_padding_and_the_end_mark():
     assert tasks.spell(torch.tensor([5, 6, EOS, PAD]), ENGLISH) == [ENGLISH[5], ENGLISH[6]]
+
+
+def test_three_copies_are_left_neighbour_twin_and_most_frequent_symbol():
+    source, target = tasks.three_copies(B, length, 3, seed=0)
+    assert source.shape == (B, 2 * length)
+    assert target.shape == (B, 2 * length, 3)
+    for string, answers in zip(source.tolist(), target.tolist(), strict=True):
+        most = max(sorted(set(string)), key=string.count)
+        for i, (left, twin, frequent) in enumerate(answers):
+            assert left == (string[i - 1] if i else PAD)
+            assert twin == string[i + length if i < length else i - length]
+            assert frequent == most

@@ -37,7 +37,8 @@ def test_exactly_the_graded_cells_fail_each_as_not_attempted_yet(path, cases):
     code = [cell for cell in cells if cell.cell_type == "code"]
     graded = {number for number, cell in enumerate(code) if is_graded(cell)}
     said = {number: cases[path.stem, number] for number in range(len(code))}
-    assert {number for number, text in said.items() if text} == graded
+    failed = {number for number, text in said.items() if text and "skipped: " not in text}
+    assert failed == graded  # a cell for a GPU may be skipped
     for number in graded:
         assert said[number].startswith("failure: ")
         assert "Not attempted yet: " in said[number], code[number].source
