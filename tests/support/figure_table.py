@@ -47,4 +47,25 @@ TABLE = (
             Move("Divide the scores by √d_k in the picture", "Space", {"scaled": True}),
         ),
     ),
+    Entry(
+        figures.FlashStepper,
+        "chapters/1_10_flash_attention",
+        states=(
+            {"step": 0},
+            {"step": 3},
+            {"block_q": 1, "causal": True, "step": 5},
+            {"block_q": 2, "causal": True, "step": 99},
+            {"block_q": 4, "causal": True, "step": 2},
+            {"block_q": 1, "step": 31},
+        ),
+        moves=(
+            Move("Next", "Enter", {"step": 2}),
+            Move("Back", "Space", {"step": 1}),
+            Move("Last", "Enter", {"step": 16}),
+            Move("First", "Enter", {"step": 0}),
+            Move("Causal mask", "Space", {"causal": True}),
+            Move("Last", "Enter", {"step": 10}),
+            Move("Queries in a block", "ArrowDown", {"block_q": 4}),
+        ),
+    ),
 )
