@@ -68,4 +68,41 @@ TABLE = (
             Move("Queries in a block", "ArrowDown", {"block_q": 4}),
         ),
     ),
+    Entry(
+        figures.MemoryCalculator,
+        "chapters/1_09_complexity",
+        states=(
+            {},
+            {"n": 512, "heads": 1, "d_k": 32, "dtype": "bfloat16"},
+            {"n": 2**17, "training": True},
+            {"gpus": [("tiny", 0.0), ("small", 0.0005)], "n": 512},
+            {"n": 2**20, "batch": 128, "heads": 128, "d_k": 128, "training": True},
+        ),
+        moves=(
+            Move("Length n", "ArrowRight", {"n": 65536}),
+            Move("Length n", "End", {"n": 2**20}),
+            Move("Batch", "ArrowRight", {"batch": 2}),
+            Move("Heads", "Home", {"heads": 1}),
+            Move("Width of a head", "ArrowDown", {"d_k": 128}),
+            Move("Numbers", "ArrowDown", {"dtype": "bfloat16"}),
+            Move("With the backward pass", "Space", {"training": True}),
+        ),
+    ),
+    Entry(
+        figures.SplitAndMerge,
+        "chapters/1_06_multi_head",
+        states=(
+            {},
+            {"h": 1, "S": 2, "bias": False},
+            {"d_model": 24, "h": 6},
+            {"d_model": 48, "h": 12, "S": 6},
+        ),
+        moves=(
+            Move("Width d_model", "End", {"d_model": 48}),
+            Move("Length S", "ArrowRight", {"S": 6}),
+            Move("Heads h", "End", {"h": 12}),
+            Move("Heads h", "ArrowLeft", {"h": 6}),
+            Move("Biases", "Space", {"bias": False}),
+        ),
+    ),
 )

@@ -55,6 +55,8 @@ All scripts and styles together stay below 60 kB: some 4.5 kB a figure beside th
 """
 
 from attnlab.figures.flash_stepper import FlashStepper
+from attnlab.figures.memory_calculator import MemoryCalculator
 from attnlab.figures.scale_and_softmax import ScaleAndSoftmax
+from attnlab.figures.split_and_merge import SplitAndMerge
 
-__all__ = ["FlashStepper", "ScaleAndSoftmax"]
+__all__ = ["FlashStepper", "MemoryCalculator", "ScaleAndSoftmax", "SplitAndMerge"]
