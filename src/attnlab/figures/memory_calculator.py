@@ -114,7 +114,7 @@ class MemoryCalculator(Figure):
             ax_ends.semilogx(n, range(len(n)), linestyle="", label=name, **look)
         memory = [gb for _, gb in self.gpus]
         ax.axhspan(min(memory), max(memory), alpha=0.25, color=plotting.COLOURS[2])
-        ax.annotate("memory of these GPUs", (LENGTHS[0], max(memory) * 1.3))
+        ax.annotate("these GPUs", (LENGTHS[0], max(memory) * 1.3))
         ax.axvline(self.n, linestyle=":", color=plotting.INK, linewidth=1)
         ax.set(xlabel="sequence length n", ylabel="GB")
         ax.legend(loc="lower right")

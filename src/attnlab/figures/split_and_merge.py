@@ -108,9 +108,9 @@ class SplitAndMerge(Figure):
         ax.set_title(f"split into heads of width {found['d_k']}")
         maps = []
         for i, weights in enumerate(found["weights"]):
-            fig, ax = plotting.panel(1.5, 1.6)
+            fig, ax = plotting.panel(1.15, 1.3)
             plotting.heatmap(ax, weights)
-            ax.set(xticks=[], yticks=[], title=f"head {i + 1}")
+            ax.set(xticks=[], yticks=[], xlabel="", ylabel="", title=f"head {i + 1}")
             maps.append(fig)
         return [tensor, *maps]
 
