@@ -98,7 +98,7 @@ const build = (root, ui) => {
       halt();
       go(target());
     });
-  const slow = grid("Slow memory (HBM): times moved");
+  const slow = grid("Slow memory (HBM): times read (→) or written (←)");
   const scores = grid("Tiles of scores: queries down, keys across");
   const chip = grid("On the chip (SRAM), for each query of the block");
   const cost = bars("Bytes moved", 1);
@@ -137,7 +137,10 @@ const build = (root, ui) => {
       rows: names,
       columns: names,
       values: ALL.map((i) => ALL.map((j) => (at(i, j, { q, k }) ? 1 : before.some((t) => at(i, j, t)) ? 0.3 : 0))),
-      text: (value, i, j) => (value === 1 ? fixed(rows[i - q[0]].scores[j - k[0]], 1) : ""),
+      text: (value, i, j) => {
+        const score = value === 1 ? rows[i - q[0]].scores[j - k[0]] : null;
+        return score === null ? "" : fixed(score, 1);
+      },
       blocked: (i, j) => causal && j > i,
     });
     const held = rows.map(({ fade, m, l, O, output }) => [m, fade, l, ...O, ...output]);
