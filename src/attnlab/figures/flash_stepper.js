@@ -98,9 +98,9 @@ const build = (root, ui) => {
       halt();
       go(target());
     });
-  const slow = grid("Slow memory (HBM): times read (→) or written (←)");
+  const slow = grid("HBM: times read (→) or written (←)");
   const scores = grid("Tiles of scores: queries down, keys across");
-  const chip = grid("On the chip (SRAM), for each query of the block");
+  const chip = grid("SRAM: each query of the block");
   const cost = bars("Bytes moved", 1);
   root.append(
     el(

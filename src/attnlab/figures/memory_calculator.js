@@ -64,13 +64,13 @@ const build = (root, ui) => {
     svg("rect", { width: 8, height: 8, style: "fill:var(--attn-1)" }),
   ];
   const names = [text(0, 0, "naive"), text(0, 0, "Flash", "start")];
-  const gpu = text(46, 0, "memory of these GPUs", "start");
+  const gpu = text(36, 0, "GPUs");
   const band = svg("rect", { x: 40, width: 290, style: "fill:var(--attn-2)", "fill-opacity": 0.3 });
   const cut = svg("line", { y1: 10, y2: 180, stroke: "currentColor", "stroke-dasharray": "2 3" });
   const axes = svg("path", { d: "M40 10V180H330", fill: "none", stroke: "currentColor" });
   const ticks = ["1 MB", "1 GB", "1 TB"].map((name, i) => text(36, y(10 ** (6 + 3 * i)) + 4, name));
   const along = [512, 32768, 2 ** 20].map((n, i) => text(x(n), 194, commas(n), ["start", "middle", "end"][i]));
-  const inner = svg("svg", { x: 40, y: 6, width: 290, height: 174, viewBox: "40 6 290 174" }, band, cut, ...lines, ...dots, ...names, gpu);
+  const inner = svg("svg", { x: 40, y: 6, width: 290, height: 174, viewBox: "40 6 290 174" }, band, cut, ...lines, ...dots, ...names);
   const need = bars("Memory: attention, and the GPUs");
   const ends = grid("Longest n that fits (✓: yours too)");
   root.append(
@@ -87,7 +87,7 @@ const build = (root, ui) => {
     el(
       "div",
       { class: "attn-row" },
-      svg("svg", { viewBox: "0 0 340 200", "aria-hidden": "true" }, inner, axes, ...ticks, ...along),
+      svg("svg", { viewBox: "0 0 340 200", "aria-hidden": "true" }, inner, axes, gpu, ...ticks, ...along),
       need.node,
     ),
     ends.node,
@@ -96,11 +96,13 @@ const build = (root, ui) => {
     const memory = gpus.map(([, gb]) => gb * 1e9);
     const [least, most] = [Math.min(...memory), Math.max(...memory)];
     change(band, { y: y(most), height: y(least) - y(most) });
-    change(gpu, { y: y(most) - 4 });
+    change(gpu, { y: (y(least) + y(most)) / 2 + 4 });
     change(cut, { x1: x(n), x2: x(n) });
     lines.forEach((line, i) => {
       change(line, { d: `M${LENGTHS.map((m, j) => `${x(m)},${y(curves[j][i])}`).join(" ")}` });
-      change(names[i], { x: x(LENGTHS[8]), y: y(curves[8][i]) + [-8, 18][i] });
+      const last = curves.findLastIndex((pair) => y(pair[i]) > 30); // still inside
+      const at = Math.max(1, Math.min(8, last));
+      change(names[i], { x: x(LENGTHS[at]), y: y(curves[at][i]) + [-8, 18][i] });
     });
     change(dots[0], { cx: x(n), cy: y(naive) });
     change(dots[1], { x: x(n) - 4, y: y(flash) - 4 });
