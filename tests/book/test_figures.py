@@ -5,6 +5,8 @@ from figure_table import TABLE
 from living import expect_said, living, press
 from visits import visit
 
+from attnlab.figures import FlashStepper
+
 EVERY = pytest.mark.parametrize("entry", TABLE, ids=lambda entry: entry.name)
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 # Notes how long each frame's work takes, the layout that it causes included.
@@ -128,3 +130,24 @@ def test_each_update_is_the_work_of_one_frame(browser, home, entry, record_prope
     record_property("slowest_update_ms", max(took))
     print(f"{entry.name}: slowest update {max(took):.1f} ms")
     assert len(took) == len(entry.moves)
+
+
+def find(figure):
+    """Find a figure's entry."""
+    return next(entry for entry in TABLE if entry.figure is figure)
+
+
+def test_flash_plays_by_itself_until_it_is_stopped(open_page):
+    root = living(open_page(find(FlashStepper)), find(FlashStepper))
+    root.get_by_role("button", name="Play").click()
+    expect_said(root, FlashStepper(step=2).describe())
+    expect_said(root, FlashStepper(step=3).describe())
+    root.get_by_role("button", name="First").click()
+    expect_said(root, FlashStepper(step=0).describe())
+    assert root.get_by_role("button", name="Play").is_visible()
+
+
+def test_nothing_plays_where_less_motion_is_wanted(open_page):
+    root = living(open_page(find(FlashStepper), reduced_motion="reduce"), find(FlashStepper))
+    assert root.get_by_role("button", name="Next").is_visible()
+    assert root.get_by_role("button", name="Play").count() == 0

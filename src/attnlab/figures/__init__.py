@@ -48,12 +48,15 @@ trait, ``button(text, press)``, and ``put(trait, value)`` for anything else. Vie
 and ``: text`` if it holds any. Pictures are made with ``svg``, with ``aria-hidden`` since
 ``describe`` says it all. Colours are ``var(--attn-0)`` to ``var(--attn-3)``, ``tint(share,
 series)`` and ``currentColor``; nothing follows from the hue alone. ``div.attn-row`` holds what
-stands side by side where there is room. Motion asks ``calm()`` first. The live region is made for
-you.
+stands side by side where there is room, ``div.attn-buttons`` a row of buttons. Motion asks
+``calm()`` first. The live region is made for you.
 
 All scripts and styles together stay below 60 kB: some 4.5 kB a figure beside the shared ones.
 """
 
+from attnlab.figures.flash_stepper import FlashStepper
+from attnlab.figures.memory_calculator import MemoryCalculator
 from attnlab.figures.scale_and_softmax import ScaleAndSoftmax
+from attnlab.figures.split_and_merge import SplitAndMerge
 
-__all__ = ["ScaleAndSoftmax"]
+__all__ = ["FlashStepper", "MemoryCalculator", "ScaleAndSoftmax", "SplitAndMerge"]

@@ -1,0 +1,41 @@
+"""What the calculator of memory must agree with."""
+
+import pytest
+import torch
+from traitlets import TraitError
+
+from attnlab import profiling
+from attnlab.attention import scaled_dot_product_attention
+from attnlab.figures import MemoryCalculator
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_naive_attention_takes_what_is_measured(training):
+    Q, K, V = (torch.randn(2, 4, 509, 32, requires_grad=training) for _ in range(3))
+
+    def run():
+        output, _ = scaled_dot_product_attention(Q, K, V)
+        return torch.autograd.grad(output.sum(), (Q, K, V)) if training else output
+
+    taken = profiling.measure(run).peak_bytes + 3 * Q.nbytes
+    figure = MemoryCalculator(batch=2, heads=4, d_k=32, training=training)
+    assert figure.naive(509) == pytest.approx(taken, rel=0.05)
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_the_longest_sequence_fits_and_the_next_does_not(training):
+    figure = MemoryCalculator(training=training, dtype="bfloat16")
+    for (_, memory), both in zip(figure.gpus, figure.compute()["longest"], strict=True):
+        for need, n in zip((figure.naive, figure.flash), both, strict=True):
+            assert need(n) <= memory * 1e9 < need(n + 1)
+
+
+def test_twice_the_memory_buys_naive_attention_the_root_of_two_and_flash_two():
+    small, large = MemoryCalculator().compute()["longest"][2:4]
+    assert large[0] / small[0] == pytest.approx(2**0.5, rel=0.01)
+    assert large[1] / small[1] == pytest.approx(2, rel=0.01)
+
+
+def test_a_gpu_of_less_than_no_memory_is_refused():
+    with pytest.raises(TraitError, match="gpus"):
+        MemoryCalculator(gpus=[("broken", -1.0)])
