@@ -1,35 +1,13 @@
 """The figures in JupyterLab: Python moves them, and they move Python's traits."""
 
-import json
-import os
-import secrets
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from pathlib import Path
-
 import nbformat
 import pytest
 import tidy
 from figure_table import TABLE
 from jupyter_client import BlockingKernelClient
+from lab import CONNECTED, TIMEOUT, ask, lab_server, wait_for
 from living import expect_said, living, press
 from nbformat.v4 import new_code_cell, new_notebook
-
-TIMEOUT = 120  # seconds
-SERVER = (
-    *("-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", "--ServerApp.port_retries=0"),
-    *("--LabApp.expose_app_in_browser=True", "--LabApp.news_url=None"),
-    "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-)
-
-# The notebook is open, with a line to its kernel.
-CONNECTED = """() => {
-  const kernel = window.jupyterapp?.shell.currentWidget?.context?.sessionContext?.session?.kernel;
-  return kernel?.connectionStatus === "connected" && kernel.status === "idle";
-}"""
 
 
 def write_notebook(path):
@@ -39,70 +17,15 @@ def write_notebook(path):
     nbformat.write(new_notebook(cells=cells, metadata=tidy.METADATA), path)
 
 
-def environment(folder):
-    """Keep the server's files, and a user's settings, out of each other's way."""
-    settings = folder / "settings" / "@jupyterlab" / "notebook-extension"
-    settings.mkdir(parents=True)
-    # Otherwise a figure that is scrolled out of sight is taken off the page.
-    settings.joinpath("tracker.jupyterlab-settings").write_text('{"windowingMode": "none"}')
-    names = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
-    own = {name: str(folder / name.lower()) for name in names}
-    own |= {"JUPYTERLAB_SETTINGS_DIR": str(folder / "settings")}
-    own |= {"JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces")}
-    return os.environ | own | {"JUPYTER_PREFER_ENV_PATH": "1"}
-
-
-def ask(address, token, body=None):
-    """Read JSON from the server, or send it some and read the answer."""
-    headers = {"Authorization": f"token {token}", "Content-Type": "application/json"}
-    data = json.dumps(body).encode() if body else None
-    request = urllib.request.Request(address, data, headers)
-    with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
-        return json.load(answer)
-
-
-def wait_for(found, what):
-    """Wait until the function gives something."""
-    end = time.monotonic() + TIMEOUT
-    while time.monotonic() < end:
-        try:
-            if result := found():
-                return result
-        except OSError:
-            pass
-        time.sleep(0.2)
-    pytest.fail(f"{what} did not come within {TIMEOUT} s")
-
-
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """Start JupyterLab on the notebook; give address, token and the folder of its connections."""
     folder = tmp_path_factory.mktemp("lab")
-    root, token = folder / "root", secrets.token_hex(16)
+    root = folder / "root"
     root.mkdir()
     write_notebook(root / "figures.ipynb")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    options = [
-        f"--port={port}",
-        f"--ServerApp.root_dir={root}",
-        f"--IdentityProvider.token={token}",
-    ]
-    root_user = hasattr(os, "geteuid") and os.geteuid() == 0
-    options += ["--allow-root"] if root_user else []
-    env = environment(folder)
-    with folder.joinpath("log").open("w") as log:
-        process = subprocess.Popen(
-            [sys.executable, *SERVER, *options], env=env, stdout=log, stderr=log
-        )
-        address = f"http://127.0.0.1:{port}"
-        try:
-            wait_for(lambda: ask(f"{address}/api/status", token), "JupyterLab")
-            yield address, token, Path(env["JUPYTER_RUNTIME_DIR"])
-        finally:
-            process.terminate()
-            process.wait(TIMEOUT)
+    with lab_server(root, folder) as address_and_token:
+        yield *address_and_token, folder / "jupyter_runtime_dir"
 
 
 @pytest.fixture(scope="module")
