@@ -2,9 +2,14 @@
 
 In the rendered book a figure runs without a kernel; in JupyterLab its traits are live from Python.
 Where nothing moves (on paper, without JavaScript) a picture of its first state stands instead, with
-the sentence that it shows. A chapter's cell is one call without arguments, its last expression::
+the sentence that it shows. A chapter's cell is one call, its last expression::
 
     ScaleAndSoftmax()
+
+What a page measured or trained it hands over as traits, so that the figure shows the page's own
+numbers: ``Bottleneck(right=..., bits=...)``, or by a class method that works them out, such as
+``AlignmentExplorer.of(model, pairs)``. Such a figure has a small default too, since the tests call
+it without arguments; those in the browser read from the page which traits it was made with.
 
 How to write one
 ----------------
@@ -37,22 +42,27 @@ The script imports from ``./shared.js``, in one statement, and exports
 ``describe(state, result)``
     the same text, character by character;
 ``default { render: figure({ traits, compute, describe, build }) }``
-    ``traits`` names all of the class's own; ``build(root, ui)`` appends elements to ``root`` once
-    and returns ``draw(state, result)``, which is called at the start and then at most once a frame.
+    ``traits`` names all of the class's own; ``build(root, ui, state)`` appends elements to ``root``
+    once and returns ``draw(state, result)``, which is called at the start and then at most once a
+    frame. Its ``state`` is the first one, for what does not change, such as a list of sentences.
 
 Its top level touches neither page nor window, since Node imports it, and takes no name that
 shared.js uses. Controls come from ``ui``: ``range``, ``choice`` and ``toggle``, each bound to a
 trait, ``button(text, press)``, and ``put(trait, value)`` for anything else. Views are
 ``bars(caption)`` and ``grid(caption, press)``, tables that a screen reader can read: append their
-``node``, call their ``paint``. A cell of a grid with ``press`` is a button named ``row, column``, and
-``: text`` if it holds any. Pictures are made with ``svg``, with ``aria-hidden`` since ``describe``
-says it all. Colours are ``var(--attn-0)`` to ``var(--attn-3)``, ``tint(share, series)`` and
-``currentColor``; nothing follows from the hue alone. ``div.attn-row`` holds what stands side by side
-where there is room. Motion asks ``calm()`` first. The live region is made for you.
+``node``, call their ``paint``. A cell of a grid with ``press`` is a button named ``row, column``,
+and ``: text`` if it holds any. Pictures are made with ``svg``, with ``aria-hidden`` since
+``describe`` says it all. Colours are ``var(--attn-0)`` to ``var(--attn-3)``, ``tint(share,
+series)`` and ``currentColor``; nothing follows from the hue alone. ``div.attn-row`` holds what
+stands side by side where there is room. Motion asks ``calm()`` first. The live region is made for
+you.
 
 All scripts and styles together stay below 60 kB: some 4.5 kB a figure beside the shared ones.
 """
 
+from attnlab.figures.alignment_explorer import AlignmentExplorer
+from attnlab.figures.bottleneck import Bottleneck
+from attnlab.figures.heads_overview import HeadsOverview
 from attnlab.figures.scale_and_softmax import ScaleAndSoftmax
 
-__all__ = ["ScaleAndSoftmax"]
+__all__ = ["AlignmentExplorer", "Bottleneck", "HeadsOverview", "ScaleAndSoftmax"]
