@@ -2,10 +2,10 @@
 
 import pytest
 from figure_table import TABLE
-from living import expect_said, living, press
+from living import expect_said, living, press, traits_on
 from visits import visit
 
-from attnlab.figures import FlashStepper
+from attnlab.figures import AlignmentExplorer, FlashStepper, HeadsOverview
 
 EVERY = pytest.mark.parametrize("entry", TABLE, ids=lambda entry: entry.name)
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -20,6 +20,13 @@ STOPWATCH = """
     window.frames_took.push(performance.now() - start);
   });
 """
+# The grounds between a figure and the page.
+GROUNDS = """(tag) => {
+  const found = [];
+  for (let e = tag.parentElement; e.localName !== "article"; e = e.parentElement)
+    found.push(getComputedStyle(e).backgroundColor);
+  return found;
+}"""
 CONTROLS = ":is(input, select, button):not([tabindex='-1'], :disabled)"
 
 
@@ -48,8 +55,9 @@ def open_page(browser, home):
 @EVERY
 @pytest.mark.parametrize("home", ["server", "disk"], indirect=True)
 def test_each_control_changes_the_numbers_to_those_of_attnlab(open_page, entry):
-    root, traits = living(open_page(entry), entry), {}
-    expect_said(root, entry.figure().describe())
+    page = open_page(entry)
+    root, traits = living(page, entry), traits_on(page, entry)
+    expect_said(root, entry.figure(**traits).describe())
     for move in entry.moves:
         press(root, move)
         traits |= move.changes
@@ -89,18 +97,25 @@ def test_a_finger_moves_it_and_it_fits_on_a_phone(open_page, entry):
 @EVERY
 def test_on_paper_stands_the_picture_and_on_the_screen_the_figure(open_page, entry):
     page = open_page(entry)
-    root = living(page, entry)
-    picture = page.locator(".attn-still", has_text=entry.figure().describe())
+    root, said = living(page, entry), entry.figure(**traits_on(page, entry)).describe()
+    picture = page.locator(".attn-still", has_text=said)
     assert (root.is_visible(), picture.is_visible()) == (True, False)
     page.emulate_media(media="print")
     assert (root.is_visible(), picture.is_visible()) == (False, True)
 
 
 @EVERY
+def test_in_the_dark_it_stands_on_the_page_itself(open_page, entry):
+    root = living(open_page(entry, color_scheme="dark"), entry)
+    assert set(root.evaluate(GROUNDS)) == {"rgba(0, 0, 0, 0)"}
+
+
+@EVERY
 def test_without_javascript_stands_the_picture(browser, home, entry):
     page = browser.new_context(java_script_enabled=False).new_page()
     page.goto(f"{home}{entry.page}.html")
-    assert page.locator(".attn-still", has_text=entry.figure().describe()).is_visible()
+    said = entry.figure(**traits_on(page, entry)).describe()
+    assert page.locator(".attn-still", has_text=said).is_visible()
     page.context.close()
 
 
@@ -119,7 +134,7 @@ def test_each_update_is_the_work_of_one_frame(browser, home, entry, record_prope
     page = browser.new_context().new_page()
     page.add_init_script(STOPWATCH)
     page.goto(f"{home}{entry.page}.html")
-    root, traits = living(page, entry), {}
+    root, traits = living(page, entry), traits_on(page, entry)
     page.evaluate("window.frames_took = []")
     for move in entry.moves:
         press(root, move)
@@ -151,3 +166,25 @@ def test_nothing_plays_where_less_motion_is_wanted(open_page):
     root = living(open_page(find(FlashStepper), reduced_motion="reduce"), find(FlashStepper))
     assert root.get_by_role("button", name="Next").is_visible()
     assert root.get_by_role("button", name="Play").count() == 0
+
+
+def open_figure(open_page, figure):
+    """Open a figure's page; give the figure, and the traits that the page made it with."""
+    entry = find(figure)
+    page = open_page(entry)
+    return living(page, entry), traits_on(page, entry)
+
+
+def test_the_token_under_the_pointer_says_what_it_reads(open_page):
+    root, traits = open_figure(open_page, HeadsOverview)
+    root.get_by_role("button", name="driver, road", exact=True).hover()
+    expect_said(root, HeadsOverview(**traits | {"token": 5}).describe())
+
+
+def test_the_last_word_of_each_translation_is_the_end_of_the_slider(open_page):
+    root, traits = open_figure(open_page, AlignmentExplorer)
+    for sentence, target in enumerate(traits["targets"]):
+        root.get_by_role("combobox").select_option(index=sentence)
+        root.get_by_role("slider").press("End")
+        traits |= {"sentence": sentence, "word": len(target.split())}
+        expect_said(root, AlignmentExplorer(**traits).describe())

@@ -105,4 +105,42 @@ TABLE = (
             Move("Biases", "Space", {"bias": False}),
         ),
     ),
+    Entry(
+        figures.HeadsOverview,
+        "chapters/1_06_multi_head",
+        states=(
+            {},
+            {"score": "[SEP]", "token": 11},
+            {"score": "previous token", "layer": 1, "head": 3, "token": 0},
+            {"score": "next token", "layer": 2, "head": 9, "sentence": 2},
+            {"score": "uniformity", "layer": 6, "head": 12, "sentence": 1, "token": 99},
+        ),
+        moves=(
+            Move("2, 9: 27", "Enter", {"layer": 2, "head": 9}),
+            Move("[CLS], [CLS]", "ArrowDown", {"token": 1}),
+            Move("Colour by", "End", {"score": "uniformity"}),
+            Move("Sentence", "ArrowDown", {"sentence": 1}),
+        ),
+    ),
+    Entry(
+        figures.AlignmentExplorer,
+        "chapters/1_02_additive_attention",
+        states=({}, {"word": 1}, {"word": 99}, {"sentence": 1, "word": 5}),
+        moves=(
+            Move("Next word", "Enter", {"word": 4}),
+            Move("Previous word", "Space", {"word": 3}),
+            Move("Word that comes next", "Home", {"word": 1}),
+            Move("Sentence", "ArrowDown", {"sentence": 1}),
+        ),
+    ),
+    Entry(
+        figures.Bottleneck,
+        "chapters/1_01_motivation",
+        states=({}, {"length": 5}, {"length": 35, "numbers": 32}, {"length": 50, "numbers": 256}),
+        moves=(
+            Move("Symbols in the string", "ArrowRight", {"length": 25}),
+            Move("Symbols in the string", "End", {"length": 50}),
+            Move("Numbers in the vector", "ArrowRight", {"numbers": 256}),
+        ),
+    ),
 )

@@ -2,9 +2,14 @@
 
 In the rendered book a figure runs without a kernel; in JupyterLab its traits are live from Python.
 Where nothing moves (on paper, without JavaScript) a picture of its first state stands instead, with
-the sentence that it shows. A chapter's cell is one call without arguments, its last expression::
+the sentence that it shows. A chapter's cell is one call, its last expression::
 
     ScaleAndSoftmax()
+
+What a page measured or trained it hands over as traits, so that the figure shows the page's own
+numbers: ``Bottleneck(right=..., bits=...)``, or by a class method that works them out, such as
+``AlignmentExplorer.of(model, pairs)``. Such a figure has a small default too, since the tests call
+it without arguments; those in the browser read from the page which traits it was made with.
 
 How to write one
 ----------------
@@ -37,8 +42,9 @@ The script imports from ``./shared.js``, in one statement, and exports
 ``describe(state, result)``
     the same text, character by character;
 ``default { render: figure({ traits, compute, describe, build }) }``
-    ``traits`` names all of the class's own; ``build(root, ui)`` appends elements to ``root`` once
-    and returns ``draw(state, result)``, which is called at the start and then at most once a frame.
+    ``traits`` names all of the class's own; ``build(root, ui, state)`` appends elements to ``root``
+    once and returns ``draw(state, result)``, which is called at the start and then at most once a
+    frame. Its ``state`` is the first one, for what does not change, such as a list of sentences.
 
 Its top level touches neither page nor window, since Node imports it, and takes no name that
 shared.js uses. Controls come from ``ui``: ``range``, ``choice`` and ``toggle``, each bound to a
@@ -54,9 +60,20 @@ stands side by side where there is room, ``div.attn-buttons`` a row of buttons. 
 All scripts and styles together stay below 60 kB: some 4.5 kB a figure beside the shared ones.
 """
 
+from attnlab.figures.alignment_explorer import AlignmentExplorer
+from attnlab.figures.bottleneck import Bottleneck
 from attnlab.figures.flash_stepper import FlashStepper
+from attnlab.figures.heads_overview import HeadsOverview
 from attnlab.figures.memory_calculator import MemoryCalculator
 from attnlab.figures.scale_and_softmax import ScaleAndSoftmax
 from attnlab.figures.split_and_merge import SplitAndMerge
 
-__all__ = ["FlashStepper", "MemoryCalculator", "ScaleAndSoftmax", "SplitAndMerge"]
+__all__ = [
+    "AlignmentExplorer",
+    "Bottleneck",
+    "FlashStepper",
+    "HeadsOverview",
+    "MemoryCalculator",
+    "ScaleAndSoftmax",
+    "SplitAndMerge",
+]

@@ -67,7 +67,7 @@ class Array(TraitType):
     ndim : int
         How many axes the array has.
     digits : int, optional
-        Decimals that are kept; fewer make a lighter page.
+        Decimals that are kept; fewer make a lighter page, and 0 makes integers.
     """
 
     def __init__(self, ndim: int, digits: int = 6, **options):
@@ -84,7 +84,8 @@ class Array(TraitType):
             raise TraitError(f"{self.name} has shape {array.shape}; pass {self.ndim} axes")
         if not np.isfinite(array).all():
             raise TraitError(f"{self.name} holds a value that is not finite; pass finite numbers")
-        return array.round(self.digits).tolist()
+        array = array.round(self.digits)
+        return (array if self.digits else array.astype(np.int64)).tolist()
 
 
 class Figure(anywidget.AnyWidget):

@@ -177,8 +177,8 @@ const controls = (model, followers) => {
 export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 // Makes a figure's `render`. traits: names of the traits that it shows. compute(state) and
-// describe(state, result) are the twins of the Python methods. build(root, ui) puts the elements
-// in and returns draw(state, result), which is called at most once a frame.
+// describe(state, result) are the twins of the Python methods. build(root, ui, state) puts the
+// elements in and returns draw(state, result), which is called at most once a frame.
 export const figure =
   ({ traits, compute, describe, build }) =>
   ({ model, el: host }) => {
@@ -190,12 +190,13 @@ export const figure =
       // JupyterLab leaves a control so marked its arrow keys.
       onfocusin: (event) => change(event.target, { "data-lm-suppress-shortcuts": true }),
     });
-    const draw = build(root, controls(model, followers));
+    const read = () => Object.fromEntries(traits.map((name) => [name, model.get(name)]));
+    const draw = build(root, controls(model, followers), read());
     const said = root.appendChild(el("p", { class: "attn-said", "aria-live": "polite" }));
     let frame = 0;
     const update = () => {
       frame = 0;
-      const state = Object.fromEntries(traits.map((name) => [name, model.get(name)]));
+      const state = read();
       const result = compute(state);
       for (const follow of followers) follow(state);
       draw(state, result);

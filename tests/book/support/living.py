@@ -1,5 +1,7 @@
 """Finds a living figure on a page, moves its controls by keyboard, and waits for what it says."""
 
+import json
+
 from figure_table import Entry, Move
 from playwright.sync_api import Locator, Page, expect
 
@@ -13,10 +15,21 @@ def living(page: Page, entry: Entry) -> Locator:
     return root
 
 
+def traits_on(page: Page, entry: Entry) -> dict:
+    """Read from the page with which traits it made the figure."""
+    found = page.locator("script[type='application/vnd.jupyter.widget-state+json']").text_content()
+    states = [model["state"] for model in json.loads(found)["state"].values()]
+    [state] = [state for state in states if state.get("title") == entry.figure().title]
+    return {name: state[name] for name in entry.figure.own_traits()}
+
+
 def press(root: Locator, move: Move) -> None:
     """Press the move's key on its control."""
-    button = root.get_by_role("button", name=move.control, exact=True)
-    root.get_by_label(move.control, exact=True).or_(button).press(move.key)
+    named = {"name": move.control, "exact": True}
+    control = root.get_by_label(move.control, exact=True)
+    for role in ("button", "combobox"):  # a list's label holds its options too
+        control = control.or_(root.get_by_role(role, **named))
+    control.press(move.key)
 
 
 def expect_said(root: Locator, text: str) -> None:

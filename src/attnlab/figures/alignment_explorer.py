@@ -1,0 +1,219 @@
+"""A trained decoder, word by word: scores become weights, and weights a context (section 1.2)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from matplotlib.figure import Figure as Picture
+from torch import Tensor
+from torch.nn.functional import pad
+from traitlets import Int, List, TraitError, Unicode, validate
+
+from attnlab import plotting
+from attnlab.attention import masked_softmax
+from attnlab.figures._base import Array, Figure, bundle, fixed
+from attnlab.seq2seq import Seq2Seq
+from attnlab.tasks import BOS, ENGLISH, GERMAN
+
+COMPONENTS = 16  # of each encoder state, enough to tell the states apart
+
+
+@torch.no_grad()
+def ask(model: Seq2Seq, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """Score the encoder states before each word of the true translation is written.
+
+    Parameters
+    ----------
+    model : Seq2Seq
+        With Bahdanau's attention.
+    source : int Tensor, shape (T_x,)
+    target : int Tensor, shape (T_y,)
+
+    Returns
+    -------
+    scores : Tensor, shape (T_y, T_x)
+        :math:`e_{tj}`, before the softmax.
+    states : Tensor, shape (T_x, d_state)
+
+    Raises
+    ------
+    ValueError
+        If the model's attention is not Bahdanau's.
+    """
+    if not model.decoder.context_enters:
+        raise ValueError('the model has no attention="bahdanau", whose scores are shown; train one')
+    memory, state = model.encode(source[None])
+    scores = []
+    for previous in pad(target[:-1], (1, 0), value=BOS):
+        asking = state[0].transpose(0, 1)  # (1, 1, d_state): s_{t-1}
+        scores.append(model.decoder.attention.scores(asking, memory.keys)[0, 0])  # (T_x,)
+        _, _, state = model.decoder(previous.view(1, 1), state, memory)
+    return torch.stack(scores), memory.states[0]
+
+
+class AlignmentExplorer(Figure):
+    """Step a decoder through a translation, and see where it looks before each word.
+
+    Made by `of` from a trained model. Without one it shows two sentences with numbers made up
+    by hand.
+
+    Attributes
+    ----------
+    sentence : int
+        Which of the sentences, counted from 0; the last one where there are fewer.
+    word : int
+        The word that comes next, counted from 1; the last one of a shorter translation.
+    sources, targets : list of str
+        Sentences and their translations, words separated by spaces.
+    scores : nested list, shape (sentences, T_y, T_x)
+        :math:`e_{tj}`, padded with zeros.
+    states : nested list, shape (sentences, T_x, d)
+        Encoder states, or their first components, padded with zeros.
+
+    Raises
+    ------
+    TraitError
+        If the arrays are too small for the sentences.
+
+    References
+    ----------
+    Bahdanau et al. (2015), "Neural Machine Translation by Jointly Learning to Align and
+    Translate", equations 5 and 6 and figure 3.
+    """
+
+    _esm = bundle("alignment_explorer")
+    title = Unicode("Where the decoder looks, word by word").tag(sync=True)
+    sentence = Int(0, min=0).tag(sync=True)
+    word = Int(3, min=1).tag(sync=True)
+    sources = List(Unicode()).tag(sync=True)
+    targets = List(Unicode()).tag(sync=True)
+    scores = Array(3, digits=4).tag(sync=True)
+    states = Array(3, digits=2).tag(sync=True)
+
+    def __init__(self, **traits):
+        super().__init__(**BY_HAND | traits)
+
+    @classmethod
+    def of(cls, model: Seq2Seq, pairs: Sequence[tuple[str, str]]) -> "AlignmentExplorer":
+        """Show what a model does on sentences of `attnlab.language`.
+
+        Parameters
+        ----------
+        model : Seq2Seq
+            German to English, with Bahdanau's attention.
+        pairs : sequence of (str, str)
+            Sentences with their translations, known words separated by spaces.
+
+        Raises
+        ------
+        ValueError
+            If a word is not known, or the attention is not Bahdanau's.
+        """
+        asked = [
+            ask(model, _ids(german, GERMAN), _ids(english, ENGLISH)) for german, english in pairs
+        ]
+        T_y, T_x = (max(scores.shape[i] for scores, _ in asked) for i in (0, 1))
+        return cls(
+            sources=[german for german, _ in pairs],
+            targets=[english for _, english in pairs],
+            scores=torch.stack(
+                [pad(e, (0, T_x - e.shape[1], 0, T_y - e.shape[0])) for e, _ in asked]
+            ),
+            states=torch.stack([pad(h[:, :COMPONENTS], (0, 0, 0, T_x - len(h))) for _, h in asked]),
+        )
+
+    @validate("scores", "states")
+    def _check_shape(self, proposal: dict) -> list:
+        name, shape = proposal["trait"].name, np.shape(proposal["value"])
+        sentences = self.targets if name == "scores" else self.sources
+        needed = (len(sentences), max(len(text.split()) for text in sentences))
+        if shape[0] < needed[0] or shape[1] < needed[1]:
+            raise TraitError(f"{name} has shape {shape}, but the sentences need {needed} and more")
+        return proposal["value"]
+
+    def compute(self) -> dict:
+        """Give scores, weights and context before the chosen word, and the weights so far."""
+        place = min(self.sentence, len(self.sources) - 1)
+        source, target = self.sources[place].split(), self.targets[place].split()
+        word = min(self.word, len(target))
+        scores = torch.tensor(self.scores[place], dtype=torch.float64)[:word, : len(source)]
+        states = torch.tensor(self.states[place], dtype=torch.float64)[: len(source)]  # (T_x, d)
+        weights = masked_softmax(scores)  # (t, T_x)
+        return {
+            "source": source,
+            "target": target,
+            "word": word,
+            "scores": scores[-1].tolist(),
+            "states": states.tolist(),
+            "weights": weights.tolist(),
+            "context": (weights[-1] @ states).tolist(),
+        }
+
+    def describe(self) -> str:
+        """Say which encoder states the context is made of."""
+        found = self.compute()
+        source, word, weights = found["source"], found["word"], found["weights"][-1]
+        first, second = sorted(range(len(source)), key=lambda j: -weights[j])[:2]
+        written = " ".join(found["target"][: word - 1])
+        start = f"“{written}” is written" if written else "Nothing is written"
+        return (
+            f"{start}, “{found['target'][word - 1]}” comes next. The highest of {len(source)} "
+            f"scores, {fixed(found['scores'][first], 2)}, is that of “{source[first]}”, and the "
+            f"softmax gives it the weight {fixed(weights[first], 3)}. Next is “{source[second]}”: "
+            f"score {fixed(found['scores'][second], 2)}, weight {fixed(weights[second], 3)}."
+        )
+
+    def still(self) -> list[Picture]:
+        """Draw the scores and the weights before the chosen word, and the map up to it."""
+        found = self.compute()
+        source, pictures = found["source"], []
+        for series, (name, values) in enumerate(
+            (("score $e_{tj}$", found["scores"]), ("weight $\\alpha_{tj}$", found["weights"][-1]))
+        ):
+            fig, ax = plotting.panel(2.3, 2.8)
+            ax.barh(range(len(source)), values, color=plotting.COLOURS[series])
+            ax.set(xlabel=name, ylim=(len(source) - 0.5, -0.5))
+            ax.set_yticks(range(len(source)), source)
+            pictures.append(fig)
+        fig, ax = plotting.panel(3.4, 2.8)
+        written = found["target"][: found["word"]]
+        plotting.heatmap(ax, found["weights"], rows=written, columns=source)
+        ax.tick_params(axis="x", rotation=90)
+        ax.set(xlabel="", ylabel="")
+        return [*pictures, fig]
+
+
+def _ids(sentence: str, vocabulary: tuple[str, ...]) -> Tensor:
+    """Look a sentence's words up: int, shape (T,)."""
+    unknown = [word for word in sentence.split() if word not in vocabulary]
+    if unknown:
+        raise ValueError(f"{unknown[0]!r} is not known; choose among {vocabulary[4:]}")
+    return torch.tensor([vocabulary.index(word) for word in sentence.split()])
+
+
+BY_HAND = {
+    "sources": ["Anna hatte Paul gesehen", "er hatte oft ein Buch gekauft"],
+    "targets": ["Anna had seen Paul", "he had bought a book often"],
+    "scores": [
+        [
+            [4, 1, 0, 0, 0, 0],
+            [2, 3, 0, 1, 0, 0],
+            [0, 1, -1, 5, 0, 0],
+            [0, 0, 3, -2, 0, 0],
+            [0, 0, 0, 0, 0, 0],
+            [0, 0, 0, 0, 0, 0],
+        ],
+        [
+            [3, 1, 0, 0, 0, 0],
+            [2, 2.5, 0, 0, 0, 1],
+            [0, 1, 0, -1, 2, 6],
+            [0, 0, 0, 4, 2, 0],
+            [0, 0, 1, 2, 5, -1],
+            [0, 0, 4, 0, -2, 0.5],
+        ],
+    ],
+    "states": [
+        [[1, 0, 0], [0, 1, 0], [0, 0, 1], [-1, 1, 0.5], [0, 0, 0], [0, 0, 0]],
+        [[1, 0.5, 0], [0, 1, 0], [0, 0, 1], [1, 0, -1], [-1, 0, 0], [0, -1, 0.5]],
+    ],
+}

@@ -1,0 +1,113 @@
+"""What comes through one vector of fixed size, and what through looking back (section 1.1.2)."""
+
+import math
+
+from matplotlib.figure import Figure as Picture
+from traitlets import Enum, TraitError, Unicode, validate
+
+from attnlab import plotting
+from attnlab.figures._base import Array, Figure, bundle, fixed
+
+LENGTHS = tuple(range(5, 51, 5))
+SIZES = (32, 128, 256)
+SYMBOLS = 20  # a random symbol out of so many carries log2 of it in bits
+FLOAT = 32  # bits of a number
+
+# What section 1.1.2 measured once, for use outside of its page.
+RIGHT = (
+    (0.25, 0.13, 0.11, 0.10, 0.09, 0.08, 0.08, 0.08, 0.07, 0.07),
+    (0.97, 0.71, 0.50, 0.36, 0.29, 0.25, 0.23, 0.20, 0.18, 0.17),
+    (0.98, 0.82, 0.66, 0.52, 0.43, 0.35, 0.30, 0.26, 0.24, 0.21),
+    (1.00, 1.00, 1.00, 0.99, 0.99, 0.96, 0.97, 0.94, 0.91, 0.88),
+)
+BITS = (
+    (9, 13, 17, 20, 21, 22, 23, 23, 23, 21),
+    (20, 36, 47, 55, 62, 67, 70, 73, 73, 74),
+    (21, 38, 53, 65, 75, 81, 87, 90, 93, 95),
+    (22, 43, 65, 86, 108, 129, 151, 172, 193, 215),
+)
+
+
+class Bottleneck(Figure):
+    """Lengthen a string, widen the vector it must pass through, and see what a decoder reads.
+
+    Attributes
+    ----------
+    length : int
+        Symbols in the string, one of `LENGTHS`.
+    numbers : int
+        Numbers in the vector, one of `SIZES`.
+    right : nested list, shape (4, 10)
+        Measured share of symbols right: a row for each size of the vector, then one for the
+        model that looks back; a column for each length.
+    bits : nested list, shape (4, 10)
+        Bits that the decoder has read, measured, in the same order.
+
+    Raises
+    ------
+    TraitError
+        If a value is not among those measured, or a shape is another.
+
+    References
+    ----------
+    Bahdanau et al. (2015), "Neural Machine Translation by Jointly Learning to Align and
+    Translate", figure 2; equation eq-bits of the book.
+    """
+
+    _esm = bundle("bottleneck")
+    title = Unicode("What comes through one vector").tag(sync=True)
+    length = Enum(LENGTHS, 20).tag(sync=True)
+    numbers = Enum(SIZES, 128).tag(sync=True)
+    right = Array(2, digits=3).tag(sync=True)
+    bits = Array(2, digits=1).tag(sync=True)
+
+    def __init__(self, **traits):
+        super().__init__(**{"right": RIGHT, "bits": BITS} | traits)
+
+    @validate("right", "bits")
+    def _check_shape(self, proposal: dict) -> list:
+        rows, columns = len(proposal["value"]), len(proposal["value"][0])
+        if (rows, columns) != (len(SIZES) + 1, len(LENGTHS)):
+            raise TraitError(
+                f"{proposal['trait'].name} has shape ({rows}, {columns}), but (4, 10) fits: "
+                f"a row for each of {SIZES} numbers and one for looking back, lengths {LENGTHS}"
+            )
+        return proposal["value"]
+
+    def compute(self) -> dict:
+        """Give the bits in the string and in the vector, and what each model reads of them."""
+        row, column = SIZES.index(self.numbers), LENGTHS.index(self.length)
+        return {
+            "sent": self.length * math.log2(SYMBOLS),
+            "room": FLOAT * self.numbers,
+            "vector": {"right": self.right[row][column], "bits": self.bits[row][column]},
+            "back": {"right": self.right[-1][column], "bits": self.bits[-1][column]},
+        }
+
+    def describe(self) -> str:
+        """Say what the string needs, what the vector could hold, and what is read."""
+        found = self.compute()
+        vector, back = found["vector"], found["back"]
+        return (
+            f"A string of {self.length} symbols carries {fixed(found['sent'], 0)} bits. A vector "
+            f"of {self.numbers} numbers has room for {found['room']}, yet its decoder reads "
+            f"{fixed(vector['bits'], 0)} and gets {fixed(100 * vector['right'], 0)} % of "
+            f"the symbols right. Looking back, the other reads {fixed(back['bits'], 0)} bits and "
+            f"gets {fixed(100 * back['right'], 0)} % right."
+        )
+
+    def still(self) -> list[Picture]:
+        """Draw the share right and the bits read against the length."""
+        row, pictures = SIZES.index(self.numbers), []
+        labels = {row: f"{self.numbers} numbers", -1: "looking back"}
+        for ylabel, measured in (("share of symbols right", self.right), ("bits read", self.bits)):
+            fig, ax = plotting.panel(3.4, 2.6)
+            for series, (place, label) in enumerate(labels.items()):
+                marker = plotting.MARKERS[series]
+                ax.plot(LENGTHS, measured[place], marker, linestyle="-", label=label)
+            ax.axvline(self.length, color="#8a8f98", linestyle="--", linewidth=1)
+            ax.set(xlabel="symbols in the string", ylabel=ylabel)
+            ax.set_ylim(0, 1.05 if measured is self.right else None)
+            ax.legend()
+            pictures.append(fig)
+        return pictures

@@ -1,0 +1,141 @@
+"""All heads of a trained transformer on short sentences, and where one of them reads (1.6.4)."""
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from matplotlib.figure import Figure as Picture
+from torch import Tensor
+from traitlets import Enum, Int, List, Unicode
+
+from attnlab import heads, minilm, plotting
+from attnlab.figures._base import Array, Figure, bundle, fixed
+from attnlab.sentences import HELD_OUT
+
+LAYERS, HEADS = 6, 12
+# Of those that section 1.6.4 judges: a question, a list, and a pronoun.
+SHOWN = tuple(HELD_OUT[i].words for i in (6, 12, 29))
+SCORES = {
+    "[CLS]": lambda w: heads.delimiter_score(w, _only(w, 0)),
+    "[SEP]": lambda w: heads.delimiter_score(w, _only(w, -1)),
+    "previous token": heads.previous_token_score,
+    "next token": heads.next_token_score,
+    "uniformity": heads.uniformity,
+}
+
+
+def _only(weights: Tensor, place: int) -> Tensor:
+    """Mark one token of a single sequence: bool, shape (1, S)."""
+    marked = torch.zeros(1, weights.shape[-1], dtype=torch.bool)
+    marked[0, place] = True
+    return marked
+
+
+def read_maps(sentences: Sequence[Sequence[str]]) -> dict:
+    """Let MiniLM read sentences, and keep the weights of all of its heads.
+
+    Parameters
+    ----------
+    sentences : sequence of sequences of str
+        Each sentence as its words.
+
+    Returns
+    -------
+    traits : dict
+        `HeadsOverview.sentences` and `HeadsOverview.maps`.
+
+    Raises
+    ------
+    ModuleNotFoundError, ValueError
+        As `attnlab.minilm.load_model`.
+    """
+    tokens = minilm.tokenize(sentences)
+    with torch.no_grad():
+        _, weights = minilm.load_model()(tokens.ids, tokens.mask)  # (L, B, H, S, S)
+    pieces = [" ".join(p for p in row if p != "[PAD]") for row in tokens.pieces]
+    real = weights * tokens.mask.mT  # rows of padding become zeros
+    return {"sentences": pieces, "maps": 1000 * real.movedim(1, 0).double().numpy()}
+
+
+@functools.cache
+def _shown() -> dict:
+    return read_maps(SHOWN)
+
+
+class HeadsOverview(Figure):
+    """See all 72 heads of MiniLM by a score, one of them large, and where one token reads.
+
+    Attributes
+    ----------
+    sentence : int
+        Which of the sentences, counted from 0; the last one where there are fewer.
+    score : str
+        What the overview shows: a key of `SCORES`, each from 0 to 1, over this sentence.
+    layer, head : int
+        The head that is shown large, counted from 1.
+    token : int
+        The query whose row is written out, counted from 0; the last one for a shorter sentence.
+    sentences : list of str
+        Word pieces, separated by spaces.
+    maps : nested list, shape (sentences, 6, 12, S, S)
+        Weights in thousandths; zeros behind the end of a sentence. See `read_maps`.
+
+    References
+    ----------
+    Clark et al. (2019), "What Does BERT Look At?"; Wang et al. (2020), "MiniLM".
+    """
+
+    _esm = bundle("heads_overview")
+    title = Unicode("All heads of a trained network").tag(sync=True)
+    sentence = Int(0, min=0).tag(sync=True)
+    score = Enum(tuple(SCORES), "[CLS]").tag(sync=True)
+    layer = Int(4, min=1, max=LAYERS).tag(sync=True)
+    head = Int(2, min=1, max=HEADS).tag(sync=True)
+    token = Int(6, min=0).tag(sync=True)
+    sentences = List(Unicode()).tag(sync=True)
+    maps = Array(5, digits=0).tag(sync=True)
+
+    def __init__(self, **traits):
+        super().__init__(**_shown() | traits)
+
+    def compute(self) -> dict:
+        """Score every head on the sentence, and give the map of the chosen one."""
+        place = min(self.sentence, len(self.sentences) - 1)
+        pieces = self.sentences[place].split()
+        S = len(pieces)
+        maps = torch.tensor(np.array(self.maps[place])[..., :S, :S] / 1000)  # (L, H, S, S)
+        scores = SCORES[self.score](maps[:, None])  # (L, H)
+        chosen = maps[self.layer - 1, self.head - 1]  # (S, S)
+        token = min(self.token, S - 1)
+        return {
+            "pieces": pieces,
+            "scores": scores.tolist(),
+            "above": int((scores > scores[self.layer - 1, self.head - 1]).sum()),
+            "map": chosen.tolist(),
+            "token": token,
+            "most": int(chosen[token].argmax()),
+        }
+
+    def describe(self) -> str:
+        """Say where the token reads, and how the head stands among the others."""
+        found = self.compute()
+        pieces, token, most = found["pieces"], found["token"], found["most"]
+        score = found["scores"][self.layer - 1][self.head - 1]
+        return (
+            f"In head {self.layer}-{self.head}, “{pieces[token]}” reads “{pieces[most]}” most, "
+            f"with weight {fixed(found['map'][token][most], 3)}. On this sentence the head's score "
+            f"“{self.score}” is {fixed(score, 2)}; of the other {LAYERS * HEADS - 1} heads, "
+            f"{found['above']} score higher."
+        )
+
+    def still(self) -> list[Picture]:
+        """Draw the overview and the chosen head."""
+        found = self.compute()
+        (overview, ax), (large, ax_large) = plotting.panel(3.4, 2.2), plotting.panel(3.4, 3.4)
+        plotting.heatmap(ax, found["scores"], rows=range(1, 7), columns=range(1, 13))
+        ax.set(title=self.score, xlabel="head", ylabel="layer")
+        plotting.heatmap(ax_large, found["map"], rows=found["pieces"], columns=found["pieces"])
+        ax_large.tick_params(axis="x", rotation=90)
+        ax_large.set(title=f"head {self.layer}-{self.head}")
+        return [overview, large]
