@@ -15,8 +15,11 @@ def living(page: Page, entry: Entry) -> Locator:
 
 def press(root: Locator, move: Move) -> None:
     """Press the move's key on its control."""
-    button = root.get_by_role("button", name=move.control, exact=True)
-    root.get_by_label(move.control, exact=True).or_(button).press(move.key)
+    named = {"name": move.control, "exact": True}
+    control = root.get_by_label(move.control, exact=True)
+    for role in ("button", "combobox"):  # a list's label holds its options too
+        control = control.or_(root.get_by_role(role, **named))
+    control.press(move.key)
 
 
 def expect_said(root: Locator, text: str) -> None:
