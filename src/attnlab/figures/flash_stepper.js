@@ -100,7 +100,7 @@ const build = (root, ui) => {
     });
   const slow = grid("HBM: times read (→) or written (←)");
   const scores = grid("Tiles of scores: queries down, keys across");
-  const chip = grid("SRAM: each query of the block");
+  const chip = grid("SRAM: what the chip holds");
   const cost = bars("Bytes moved", 1);
   root.append(
     el(
@@ -143,11 +143,12 @@ const build = (root, ui) => {
       },
       blocked: (i, j) => causal && j > i,
     });
-    const held = rows.map(({ fade, m, l, O, output }) => [m, fade, l, ...O, ...output]);
+    const kept = rows.map(({ fade, m, l, O, output }) => [m, fade, l, ...O, ...output]);
+    const parts = ["m", "fade", "ℓ", "Õ₁", "Õ₂", "Õ₁/ℓ", "Õ₂/ℓ"];
     chip.paint({
-      rows: held.map((_, i) => names[q[0] + i]),
-      columns: ["m", "fade", "ℓ", "Õ₁", "Õ₂", "Õ₁/ℓ", "Õ₂/ℓ"],
-      values: held,
+      rows: parts,
+      columns: rows.map((_, i) => `query ${names[q[0] + i]}`),
+      values: parts.map((_, part) => kept.map((values) => values[part])),
       largest: Infinity,
       text: (value) => fixed(value, 2),
     });

@@ -72,6 +72,7 @@ const build = (root, ui) => {
   const along = [512, 32768, 2 ** 20].map((n, i) => text(x(n), 194, commas(n), ["start", "middle", "end"][i]));
   const inner = svg("svg", { x: 40, y: 6, width: 290, height: 174, viewBox: "40 6 290 174" }, band, cut, ...lines, ...dots, ...names);
   const need = bars("Memory: attention, and the GPUs");
+  change(need.node, { class: "attn-bars attn-wide" });
   const ends = grid("Longest n that fits (✓: yours too)");
   root.append(
     el(

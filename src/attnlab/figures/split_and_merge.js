@@ -94,7 +94,7 @@ const build = (root, ui) => {
     picture.replaceChildren(...drawn);
     change(picture, { viewBox: `0 0 340 ${y - 18}` });
     learned.paint(
-      ["one head", "all heads", "Wᴼ", "biases", "in all"],
+      ["a head", "all heads", "Wᴼ", "biases", "in all"],
       [one_head, h * one_head, W_o, biases, total],
       { largest: total, text: String },
     );

@@ -10,7 +10,7 @@ from attnlab.figures import MemoryCalculator
 
 
 @pytest.mark.parametrize("training", [False, True])
-def test_naive_attention_takes_what_is_measured(training):
+def test_naive_attention_takes_what_is_measured_and_hardly_more_is_counted(training):
     Q, K, V = (torch.randn(2, 4, 509, 32, requires_grad=training) for _ in range(3))
 
     def run():
@@ -19,7 +19,7 @@ def test_naive_attention_takes_what_is_measured(training):
 
     taken = profiling.measure(run).peak_bytes + 3 * Q.nbytes
     figure = MemoryCalculator(batch=2, heads=4, d_k=32, training=training)
-    assert figure.naive(509) == pytest.approx(taken, rel=0.05)
+    assert taken <= figure.naive(509) <= 1.05 * taken
 
 
 @pytest.mark.parametrize("training", [False, True])
