@@ -5,6 +5,8 @@ from figure_table import TABLE
 from living import expect_said, living, press
 from visits import visit
 
+from attnlab.figures import AttentionByHand, MaskPainter
+
 EVERY = pytest.mark.parametrize("entry", TABLE, ids=lambda entry: entry.name)
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 # Notes how long each frame's work takes, the layout that it causes included.
@@ -110,6 +112,45 @@ def test_the_widget_manager_is_fetched_only_after_the_page_is_there(open_page):
         performance.getEntriesByType("navigation")[0].loadEventStart,
     ]""")
     assert started >= loaded
+
+
+def living_figure(open_page, figure):
+    """Open a figure's page and give the figure."""
+    entry = next(entry for entry in TABLE if entry.figure is figure)
+    return living(open_page(entry), entry)
+
+
+def test_the_cell_under_the_pointer_is_explained(open_page):
+    root = living_figure(open_page, AttentionByHand)
+    root.get_by_role("button", name="q₂, k₁: 1", exact=True).hover()
+    expect_said(root, AttentionByHand(step="scores", row=2, column=1).describe())
+
+
+def test_what_is_no_number_is_put_back_on_leaving_the_field(open_page):
+    root = living_figure(open_page, AttentionByHand)
+    field = root.get_by_label("Q, row 1, column 2", exact=True)
+    for text in ("", "1.5", "99"):
+        field.fill(text)
+        field.blur()
+        assert field.input_value() == "2"
+    expect_said(root, AttentionByHand().describe())
+
+
+def test_a_stroke_of_the_pointer_paints_the_cells_that_it_crosses(open_page):
+    root = living_figure(open_page, MaskPainter)
+    cells = [root.get_by_role("button", name=f"1, {j}", exact=True) for j in range(6)]
+    cells[1].scroll_into_view_if_needed()
+    flipped = []
+    for path in ([2, 3, 4], [4, 3], [5]):  # two strokes and a click
+        boxes = [cells[j].bounding_box() for j in path]
+        root.page.mouse.move(boxes[0]["x"] + 5, boxes[0]["y"] + 5)
+        root.page.mouse.down()
+        for box in boxes:
+            root.page.mouse.move(box["x"] + 5, box["y"] + 5, steps=4)
+        root.page.mouse.up()
+        root.page.wait_for_timeout(50)
+        flipped = sorted({(1, j) for j in path} ^ set(flipped))
+        expect_said(root, MaskPainter(flipped=flipped).describe())
 
 
 @EVERY

@@ -53,6 +53,9 @@ where there is room. Motion asks ``calm()`` first. The live region is made for y
 All scripts and styles together stay below 60 kB: some 4.5 kB a figure beside the shared ones.
 """
 
+from attnlab.figures.attention_by_hand import AttentionByHand
+from attnlab.figures.mask_painter import MaskPainter
 from attnlab.figures.scale_and_softmax import ScaleAndSoftmax
+from attnlab.figures.self_or_cross import SelfOrCross
 
-__all__ = ["ScaleAndSoftmax"]
+__all__ = ["AttentionByHand", "MaskPainter", "ScaleAndSoftmax", "SelfOrCross"]
