@@ -44,11 +44,12 @@ Its top level touches neither page nor window, since Node imports it, and takes 
 shared.js uses. Controls come from ``ui``: ``range``, ``choice`` and ``toggle``, each bound to a
 trait, ``button(text, press)``, and ``put(trait, value)`` for anything else. Views are
 ``bars(caption)`` and ``grid(caption, press)``, tables that a screen reader can read: append their
-``node``, call their ``paint``. A cell of a grid with ``press`` is a button named ``row, column``, and
-``: text`` if it holds any. Pictures are made with ``svg``, with ``aria-hidden`` since ``describe``
-says it all. Colours are ``var(--attn-0)`` to ``var(--attn-3)``, ``tint(share, series)`` and
-``currentColor``; nothing follows from the hue alone. ``div.attn-row`` holds what stands side by side
-where there is room. Motion asks ``calm()`` first. The live region is made for you.
+``node``, call their ``paint``. A cell of a grid with ``press`` is a button named ``row, column``,
+and ``: text`` if it holds any. Pictures are made with ``svg``, with ``aria-hidden`` since
+``describe`` says it all. Colours are ``var(--attn-0)`` to ``var(--attn-3)``, ``tint(share,
+series)`` and ``currentColor``; nothing follows from the hue alone. ``div.attn-row`` holds what
+stands side by side where there is room. Motion asks ``calm()`` first. The live region is made for
+you.
 
 All scripts and styles together stay below 60 kB: some 4.5 kB a figure beside the shared ones.
 """
