@@ -3,6 +3,7 @@
 import pytest
 from figure_table import TABLE
 from living import expect_said, living, press
+from playwright.sync_api import Locator
 from visits import visit
 
 from attnlab.figures import AttentionByHand, MaskPainter
@@ -73,11 +74,14 @@ def test_a_finger_moves_it_and_it_fits_on_a_phone(open_page, entry):
     page = open_page(entry, **PHONE)
     root = living(page, entry)
     before = root.inner_text()
-    for control in filter(lambda tag: tag.is_enabled(), root.locator(CONTROLS).element_handles()):
+    controls = root.locator(CONTROLS.replace(", :disabled", ""))
+    # A tap may enable another control, or draw it anew.
+    for control in filter(Locator.is_enabled, map(controls.nth, range(controls.count()))):
         control.scroll_into_view_if_needed()
         box = control.bounding_box()
         assert box["height"] >= 15
         control.tap(position={"x": box["width"] * 0.9, "y": box["height"] / 2})
+        page.evaluate("new Promise(requestAnimationFrame)")
     page.wait_for_timeout(100)
     assert root.inner_text() != before
     wide = "(tag) => [tag, ...tag.querySelectorAll('*')].filter("

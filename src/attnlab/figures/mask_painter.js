@@ -95,7 +95,7 @@ const build = (root, ui) => {
       "div",
       { class: "attn-row" },
       preset,
-      ui.choice("filling", { label: "Blocked by", options: options(Object.keys(EMPTY)) }),
+      ui.choice("filling", { label: "Filling", options: options(Object.keys(EMPTY)) }),
       ui.range("size", { label: "Positions", min: 6, max: 10 }),
     ),
     el("div", { class: "attn-row", style: "align-items:start" }, board.node, weights.node),

@@ -57,8 +57,8 @@ const shapeOf = (x) => {
 const build = (root, ui) => {
   const options = SEQUENCES.map((name) => [name, name]);
   const from = (name, what) => ui.choice(name, { label: `${what} from`, options });
-  const length = (name) =>
-    ui.range(name, { label: `Length of the ${name}`, min: 2, max: 8 });
+  const length = (name, what) =>
+    ui.range(name, { label: `${what} length`, min: 2, max: 8 });
   const causal = ui.toggle("causal", { label: "Causal mask (self only)" });
   const kindly = el("p", { "aria-hidden": "true", style: "text-align:center;font-weight:600" });
   const boxes = [32, 104, 180, 252, 328].map(shapeOf);
@@ -66,9 +66,10 @@ const build = (root, ui) => {
     svg("text", { x, y: 58, "text-anchor": "middle" }, sign),
   );
   const weights = grid("Weights: queries down, keys across");
+  change(weights.node, { style: "table-layout:auto" }); // words need more room than others
   root.append(
     el("div", { class: "attn-row" }, from("q_from", "Queries"), from("k_from", "Keys"), from("v_from", "Values")),
-    el("div", { class: "attn-row" }, length("source"), length("target"), causal),
+    el("div", { class: "attn-row" }, length("source", "Source"), length("target", "Target"), causal),
     kindly,
     svg("svg", { viewBox: "-2 0 368 122", "aria-hidden": "true" }, ...boxes.flatMap((b) => b.parts), ...signs),
     weights.node,
