@@ -88,9 +88,9 @@ class AttentionByHand(Figure):
         i, j = self.row - 1, self.column - 1
         value = fixed(found[self.step][i][j], 3)
         score = fixed(found["scores"][i][j], 0)
+        pair = f"of query {i + 1} for key {j + 1}:"
         if self.step == "scores":
-            said = f"Score of query {i + 1} for key {j + 1}: {products(self.Q[i], self.K[j])}"
-            return f"{said} = {score}."
+            return f"Score {pair} {products(self.Q[i], self.K[j])} = {score}."
         if self.step == "output":
             parts = products(found["weights"][i], [v[j] for v in self.V], 3)
             return f"Output {i + 1}, component {j + 1}: {parts} = {value}."
@@ -99,12 +99,11 @@ class AttentionByHand(Figure):
         ]
         if self.step == "weights":
             total = " + ".join(f"exp({e})" for e in exponents)
-            said = f"Weight of query {i + 1} on key {j + 1}"
-            return f"{said}: exp({exponents[j]}) / ({total}) = {value}."
-        said = f"Scaled score of query {i + 1} for key {j + 1}"
+            return f"Weight {pair} exp({exponents[j]}) / ({total}) = {value}."
         if self.blocked(i, j):
-            return f"{said}: the key lies in the future, so −∞ takes the place of {value}."
-        return f"{said}: {score} / {f'√{D_K}' if self.scale else '1'} = {value}."
+            said = "the key lies in the future, so −∞ takes the place of"
+            return f"Scaled score {pair} {said} {value}."
+        return f"Scaled score {pair} {score} / {f'√{D_K}' if self.scale else '1'} = {value}."
 
     def still(self) -> list[Picture]:
         """Draw the three matrices, and what each step makes of them."""

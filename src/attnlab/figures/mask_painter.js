@@ -16,19 +16,17 @@ const EMPTY = {
   "score 0": "uniform weights, invented",
   "weight 0, rows divided": "0/0, NaN",
 };
-const [INFINITE, ZERO, DIVIDED] = Object.keys(EMPTY);
+const [, ZERO, DIVIDED] = Object.keys(EMPTY);
 
 export const compute = ({ size, preset, flipped, filling, odds }) => {
-  const mask = Array.from({ length: size }, (_, i) =>
-    Array.from({ length: size }, (_, j) => PRESETS[preset](i, j)),
-  );
+  const places = [...odds.keys()].slice(0, size);
+  const mask = places.map((i) => places.map((j) => PRESETS[preset](i, j)));
   for (const [i, j] of flipped) if (Math.max(i, j) < size) mask[i][j] = !mask[i][j];
   const weights = mask.map((allowed, i) => {
-    const blocked = { [INFINITE]: -Infinity, [ZERO]: 0 }[filling];
-    const scores = allowed.map((may, j) => (may ? Math.log(odds[i][j]) : (blocked ?? Math.log(odds[i][j]))));
-    const row = softmax(scores);
-    if (filling !== DIVIDED) return row;
-    const kept = row.map((w, j) => (allowed[j] ? w : 0));
+    const scores = places.map((j) => Math.log(odds[i][j]));
+    const filled = (value) => softmax(scores.map((s, j) => (allowed[j] ? s : value)));
+    if (filling !== DIVIDED) return filled(filling === ZERO ? 0 : -Infinity);
+    const kept = softmax(scores).map((w, j) => (allowed[j] ? w : 0));
     return kept.map((w) => w / (sum(kept) || 1));
   });
   const future = weights.map((row, i) => sum(row.slice(i + 1)));
@@ -37,7 +35,7 @@ export const compute = ({ size, preset, flipped, filling, odds }) => {
     weights,
     future: sum(future),
     leaking: future.filter((w) => w > 0).length,
-    empty: [...mask.keys()].filter((i) => !mask[i].includes(true)),
+    empty: places.filter((i) => !mask[i].includes(true)),
   };
 };
 
@@ -55,57 +53,57 @@ export const describe = ({ size, preset, flipped, filling }, { mask, future, lea
 };
 
 const build = (root, ui) => {
-  let now; // state and result as they are drawn
-  let stroke = null; // from pointerdown to pointerup: what it paints, where it began
+  let now; // mask and flipped cells as they are
+  let stroke = null; // where the pointer went down, what it paints, whether it moved on
   const paint = (i, j, value) => {
     const { mask, flipped } = now;
-    if (mask[i]?.[j] === undefined || mask[i][j] === value) return;
+    if (mask[i][j] === value) return;
     mask[i][j] = value;
-    const others = now.flipped.filter(([r, c]) => r !== i || c !== j);
+    const others = flipped.filter((cell) => String(cell) !== `${i},${j}`);
     now.flipped = others.length < flipped.length ? others : [...flipped, [i, j]];
     ui.put("flipped", now.flipped);
   };
   const board = grid("Mask: press or drag", (i, j) => stroke?.moved || paint(i, j, !now.mask[i][j]));
   const weights = grid("Weights in %");
-  const place = (node) => {
-    const cell = board.node.contains(node) && node.closest("button")?.parentNode;
-    return cell ? [cell.parentNode.rowIndex - 1, cell.cellIndex - 1] : null;
+  const place = ({ target }) => {
+    const cell = target.closest("button")?.parentNode;
+    return cell && [cell.parentNode.rowIndex - 1, cell.cellIndex - 1];
   };
   change(board.node, {
     style: "touch-action:pan-y;user-select:none",
-    onpointerdown: ({ target }) => {
-      const at = place(target);
-      stroke = at && { at, value: !now.mask[at[0]][at[1]], moved: false };
+    onpointerdown: (event) => {
+      event.target.releasePointerCapture(event.pointerId); // lets a finger enter other cells
+      const from = place(event);
+      stroke = from && { from, value: !now.mask[from[0]][from[1]] };
     },
-    onpointermove: ({ buttons, clientX, clientY }) => {
-      const at = stroke && buttons && place(document.elementFromPoint(clientX, clientY));
-      if (!at || (!stroke.moved && String(at) === String(stroke.at))) return;
+    onpointerover: (event) => {
+      const to = place(event);
+      if (!stroke || !event.buttons || !to) return;
       stroke.moved = true;
-      for (const [i, j] of [stroke.at, at]) paint(i, j, stroke.value);
+      for (const [i, j] of [stroke.from, to]) paint(i, j, stroke.value);
     },
-    // The click that ends a stroke comes first.
-    onpointerup: () => setTimeout(() => (stroke = null)),
-    onpointercancel: () => (stroke = null),
+    onkeydown: () => (stroke = null),
   });
-  const options = (names) => names.map((name) => [name, name]);
-  const preset = ui.choice("preset", { label: "Mask", options: options(Object.keys(PRESETS)) });
+  const list = (name, label, of) =>
+    ui.choice(name, { label, options: Object.keys(of).map((key) => [key, key]) });
+  const preset = list("preset", "Mask", PRESETS);
   change(preset.querySelector("select"), { onchange: () => ui.put("flipped", []) });
   root.append(
     el(
       "div",
       { class: "attn-row" },
       preset,
-      ui.choice("filling", { label: "Filling", options: options(Object.keys(EMPTY)) }),
+      list("filling", "Filling", EMPTY),
       ui.range("size", { label: "Positions", min: 6, max: 10 }),
     ),
     el("div", { class: "attn-row", style: "align-items:start" }, board.node, weights.node),
   );
   // A ring marks what is allowed of the future, and what leaks of it.
-  const ring = (node, size, leaks) =>
+  const ring = ({ node }, leaks) =>
     node.querySelectorAll("td > *").forEach((cell, k) => {
-      const [i, j] = [Math.floor(k / size), k % size];
+      const ahead = k % leaks.length > Math.floor(k / leaks.length);
       cell.style.border = "1px solid var(--attn-line)";
-      cell.style.boxShadow = j > i && leaks[i][j] ? "inset 0 0 0 2px var(--attn-1)" : "";
+      cell.style.boxShadow = ahead && leaks.flat()[k] ? "inset 0 0 0 2px var(--attn-1)" : "";
     });
   return (state, result) => {
     const { mask, weights: values, empty } = result;
@@ -114,16 +112,15 @@ const build = (root, ui) => {
     const blocked = (i, j) => !mask[i][j];
     const shut = (i, j) => blocked(i, j) && !values[i][j];
     board.paint({ rows: labels, columns: labels, values: mask, pressed: (i, j) => mask[i][j], blocked });
-    const nan = (i) => state.filling === DIVIDED && empty.includes(i);
     weights.paint({
       rows: labels,
       columns: labels,
       values,
-      text: (value, i, j) => (nan(i) ? "NaN" : shut(i, j) ? "" : fixed(100 * value, 0)),
+      text: (value, i, j) => (state.filling === DIVIDED && empty.includes(i) ? "NaN" : shut(i, j) ? "" : fixed(100 * value, 0)),
       blocked: shut,
     });
-    ring(board.node, state.size, mask);
-    ring(weights.node, state.size, values);
+    ring(board, mask);
+    ring(weights, values);
   };
 };
 

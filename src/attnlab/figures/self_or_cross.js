@@ -4,10 +4,14 @@ const SEQUENCES = ["source", "target"];
 const D_K = 8;
 const D_V = 6;
 
+// What belongs to the tokens of a sequence that take part.
+const first = (state, rows, name) => rows[SEQUENCES.indexOf(name)].slice(0, state[name]);
+
 export const compute = (state) => {
   const { q_from, k_from, v_from, causal } = state;
-  const rows = (vectors, name) => vectors[SEQUENCES.indexOf(name)].slice(0, state[name]);
-  const [Q, K, S_v] = [rows(state.query_vectors, q_from), rows(state.key_vectors, k_from), state[v_from]];
+  const Q = first(state, state.query_vectors, q_from);
+  const K = first(state, state.key_vectors, k_from);
+  const S_v = state[v_from];
   const [S_q, S_k] = [Q.length, K.length];
   const kind =
     k_from !== v_from ? "no attention" : q_from === k_from ? "self-attention" : "cross-attention";
@@ -42,10 +46,9 @@ export const describe = ({ q_from, k_from, v_from }, { kind, masked, shapes }) =
 // A matrix as a rectangle, one unit for each row and column, its name above, shape and origin below.
 const UNIT = 8;
 const shapeOf = (x) => {
-  const place = { x, "text-anchor": "middle" };
   const box = svg("rect", { "fill-opacity": 0.45, "stroke-width": 1.5 });
-  const texts = [12, 102, 117].map((y) => svg("text", { ...place, y }));
-  const paint = ([rows, columns], words, hue) => {
+  const texts = [12, 102, 117].map((y) => svg("text", { x, y, "text-anchor": "middle" }));
+  const paint = ([rows = 0, columns = 0], words, hue) => {
     const [width, height] = [UNIT * columns, UNIT * rows];
     const style = `fill:var(--attn-${hue});stroke:var(--attn-${hue})`;
     change(box, { x: x - width / 2, y: 54 - height / 2, width, height, style });
@@ -76,24 +79,21 @@ const build = (root, ui) => {
   );
   return (state, { kind, masked, weights: values, shapes }) => {
     const { q_from, k_from, v_from, words } = state;
-    const box = causal.querySelector("input");
-    box.disabled = kind !== "self-attention";
+    causal.querySelector("input").disabled = kind !== "self-attention";
     kindly.textContent = kind;
     const { Q, K, V, output } = shapes;
-    const rows = [
+    [
       [Q, "Q", `${Q[0]} × d_k`, q_from],
       [[K[1], K[0]], "Kᵀ", `d_k × ${K[0]}`, k_from],
-      [shapes.weights, "weights", shapes.weights.join(" × "), ""],
+      [shapes.weights, "weights", shapes.weights.join(" × ")],
       [V, "V", `${V[0]} × d_v`, v_from],
-      [output.length ? output : [0, 0], "output", output.length ? `${output[0]} × d_v` : "none", ""],
-    ];
-    rows.forEach(([size, name, shape, origin], i) =>
+      [output, "output", output.length ? `${output[0]} × d_v` : "none"],
+    ].forEach(([size, name, shape, origin = ""], i) =>
       boxes[i].paint(size, [name, shape, origin], SEQUENCES.indexOf(origin || q_from)),
     );
-    const tokens = (name) => words[SEQUENCES.indexOf(name)].slice(0, state[name]);
     weights.paint({
-      rows: tokens(q_from),
-      columns: tokens(k_from),
+      rows: first(state, words, q_from),
+      columns: first(state, words, k_from),
       values,
       text: (value, i, j) => (masked && j > i ? "" : fixed(value, 2)),
       blocked: (i, j) => masked && j > i,
