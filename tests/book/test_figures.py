@@ -3,9 +3,16 @@
 import pytest
 from figure_table import TABLE
 from living import expect_said, living, press, traits_on
+from playwright.sync_api import Locator
 from visits import visit
 
-from attnlab.figures import AlignmentExplorer, FlashStepper, HeadsOverview
+from attnlab.figures import (
+    AlignmentExplorer,
+    AttentionByHand,
+    FlashStepper,
+    HeadsOverview,
+    MaskPainter,
+)
 
 EVERY = pytest.mark.parametrize("entry", TABLE, ids=lambda entry: entry.name)
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -81,11 +88,14 @@ def test_a_finger_moves_it_and_it_fits_on_a_phone(open_page, entry):
     page = open_page(entry, **PHONE)
     root = living(page, entry)
     before = root.inner_text()
-    for control in filter(lambda tag: tag.is_enabled(), root.locator(CONTROLS).element_handles()):
+    controls = root.locator(CONTROLS.replace(", :disabled", ""))
+    # A tap may enable another control, or draw it anew.
+    for control in filter(Locator.is_enabled, map(controls.nth, range(controls.count()))):
         control.scroll_into_view_if_needed()
         box = control.bounding_box()
         assert box["height"] >= 15
         control.tap(position={"x": box["width"] * 0.9, "y": box["height"] / 2})
+        page.evaluate("new Promise(requestAnimationFrame)")
     page.wait_for_timeout(100)
     assert root.inner_text() != before
     wide = "(tag) => [tag, ...tag.querySelectorAll('*')].filter("
@@ -129,6 +139,46 @@ def test_the_widget_manager_is_fetched_only_after_the_page_is_there(open_page):
     assert started >= loaded
 
 
+def open_figure(open_page, figure, **options):
+    """Open a figure's page; give the figure, and the traits that the page made it with."""
+    entry = next(entry for entry in TABLE if entry.figure is figure)
+    page = open_page(entry, **options)
+    return living(page, entry), traits_on(page, entry)
+
+
+def test_the_cell_under_the_pointer_is_explained(open_page):
+    root, _ = open_figure(open_page, AttentionByHand)
+    root.get_by_role("button", name="q₂, k₁: 1", exact=True).hover()
+    expect_said(root, AttentionByHand(step="scores", row=2, column=1).describe())
+
+
+def test_what_is_no_number_is_put_back_on_leaving_the_field(open_page):
+    root, _ = open_figure(open_page, AttentionByHand)
+    field = root.get_by_label("Q, row 1, column 2", exact=True)
+    for text in ("", "1.5", "99"):
+        field.fill(text)
+        field.blur()
+        assert field.input_value() == "2"
+    expect_said(root, AttentionByHand().describe())
+
+
+def test_a_stroke_of_the_pointer_paints_the_cells_that_it_crosses(open_page):
+    root, _ = open_figure(open_page, MaskPainter)
+    cells = [root.get_by_role("button", name=f"1, {j}", exact=True) for j in range(6)]
+    cells[1].scroll_into_view_if_needed()
+    flipped = []
+    for path in ([2, 3, 4], [4, 3], [5]):  # two strokes and a click
+        boxes = [cells[j].bounding_box() for j in path]
+        root.page.mouse.move(boxes[0]["x"] + 5, boxes[0]["y"] + 5)
+        root.page.mouse.down()
+        for box in boxes:
+            root.page.mouse.move(box["x"] + 5, box["y"] + 5, steps=4)
+        root.page.mouse.up()
+        root.page.wait_for_timeout(50)
+        flipped = sorted({(1, j) for j in path} ^ set(flipped))
+        expect_said(root, MaskPainter(flipped=flipped).describe())
+
+
 @EVERY
 def test_each_update_is_the_work_of_one_frame(browser, home, entry, record_property):
     page = browser.new_context().new_page()
@@ -147,13 +197,8 @@ def test_each_update_is_the_work_of_one_frame(browser, home, entry, record_prope
     assert len(took) == len(entry.moves)
 
 
-def find(figure):
-    """Find a figure's entry."""
-    return next(entry for entry in TABLE if entry.figure is figure)
-
-
 def test_flash_plays_by_itself_until_it_is_stopped(open_page):
-    root = living(open_page(find(FlashStepper)), find(FlashStepper))
+    root, _ = open_figure(open_page, FlashStepper)
     root.get_by_role("button", name="Play").click()
     expect_said(root, FlashStepper(step=2).describe())
     expect_said(root, FlashStepper(step=3).describe())
@@ -163,16 +208,9 @@ def test_flash_plays_by_itself_until_it_is_stopped(open_page):
 
 
 def test_nothing_plays_where_less_motion_is_wanted(open_page):
-    root = living(open_page(find(FlashStepper), reduced_motion="reduce"), find(FlashStepper))
+    root, _ = open_figure(open_page, FlashStepper, reduced_motion="reduce")
     assert root.get_by_role("button", name="Next").is_visible()
     assert root.get_by_role("button", name="Play").count() == 0
-
-
-def open_figure(open_page, figure):
-    """Open a figure's page; give the figure, and the traits that the page made it with."""
-    entry = find(figure)
-    page = open_page(entry)
-    return living(page, entry), traits_on(page, entry)
 
 
 def test_the_token_under_the_pointer_says_what_it_reads(open_page):

@@ -17,6 +17,12 @@ HERE = Path(__file__).parent
 SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
+def script(name: str) -> str:
+    """Read a script without its comments, which no page needs to carry."""
+    text = HERE.joinpath(f"{name}.js").read_text(encoding="utf-8")
+    return re.sub(r"^ *//.*\n", "", text, flags=re.M)
+
+
 def bundle(name: str) -> str:
     """Join a figure's script with the shared one.
 
@@ -32,10 +38,8 @@ def bundle(name: str) -> str:
     module : str
         An ES module without imports.
     """
-    shared = HERE.joinpath("shared.js").read_text(encoding="utf-8")
-    own = HERE.joinpath(f"{name}.js").read_text(encoding="utf-8")
-    own = re.sub(r'^import \{[^}]*\} from "\./shared\.js";\n', "", own, flags=re.M)
-    return re.sub(r"^export (?=const )", "", shared, flags=re.M) + own
+    own = re.sub(r'^import \{[^}]*\} from "\./shared\.js";\n', "", script(name), flags=re.M)
+    return re.sub(r"^export (?=const )", "", script("shared"), flags=re.M) + own
 
 
 def style() -> str:

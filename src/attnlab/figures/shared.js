@@ -155,7 +155,7 @@ const controls = (model, followers) => {
     // A list to choose from; `options` holds [value, text].
     choice(name, { label, options }) {
       const texts = options.map(([, text]) => el("option", {}, text));
-      const input = el("select", { onchange: () => put(name, options[input.selectedIndex][0]) }, ...texts);
+      const input = el("select", { "aria-label": label, onchange: () => put(name, options[input.selectedIndex][0]) }, ...texts);
       followers.push((state) => {
         input.selectedIndex = options.findIndex(([value]) => value === state[name]);
       });

@@ -1,0 +1,152 @@
+"""Paint a mask, and see what each position may read and what leaks (section 1.5)."""
+
+import numpy as np
+import torch
+from matplotlib.figure import Figure as Picture
+from traitlets import Enum, Int, List, Tuple, Unicode
+
+from attnlab import plotting
+from attnlab.attention import masked_softmax
+from attnlab.figures._base import Array, Figure, bundle, fixed
+from attnlab.masks import make_causal_mask, make_padding_mask
+
+LARGEST, WINDOW, PADDING = 10, 3, 2
+PRESETS = (
+    "full",
+    "causal",
+    "padding in front",
+    "causal and padding",
+    "sliding window",
+    "off by one",
+    "inverted",
+)
+FILLINGS = ("score −∞", "score 0", "weight 0, rows divided")
+
+
+def draw_odds(seed: int = 5) -> np.ndarray:
+    """Draw small whole numbers, the exponentials of the scores, largest right of the diagonal.
+
+    Parameters
+    ----------
+    seed : int, optional
+
+    Returns
+    -------
+    odds : int array, shape (10, 10)
+        As in the text of the section, each position is tempted to read the one that follows it.
+    """
+    odds = np.random.default_rng(seed).integers(1, 5, size=(LARGEST, LARGEST))
+    return odds + 8 * np.eye(LARGEST, k=1, dtype=int)
+
+
+class MaskPainter(Figure):
+    """Paint a mask; the weights show what may be read, and what of the future leaks.
+
+    Attributes
+    ----------
+    size : int
+        Positions, 6 to 10.
+    preset : str
+        The mask that is painted on; "off by one" and "inverted" are wrong on purpose.
+    flipped : list of (int, int)
+        The cells, query and key from 0, in which the mask differs from the preset.
+    filling : {"score −∞", "score 0", "weight 0, rows divided"}
+        How a cell is blocked.
+    odds : nested list, shape (10, 10)
+        See `draw_odds`; the scores are their logarithms.
+    """
+
+    _esm = bundle("mask_painter")
+    title = Unicode("Paint a mask").tag(sync=True)
+    size = Int(6, min=6, max=LARGEST).tag(sync=True)
+    preset = Enum(PRESETS, "causal").tag(sync=True)
+    flipped = List(Tuple(*[Int(min=0, max=LARGEST - 1)] * 2)).tag(sync=True)
+    filling = Enum(FILLINGS, FILLINGS[0]).tag(sync=True)
+    odds = Array(2, digits=0).tag(sync=True)
+
+    def __init__(self, **traits):
+        super().__init__(**{"odds": draw_odds()} | traits)
+
+    def mask(self) -> torch.Tensor:
+        """Give the painted mask.
+
+        Returns
+        -------
+        mask : bool Tensor, shape (size, size), True = may attend
+        """
+        S = self.size
+        causal = make_causal_mask(S)[0, 0]  # (S, S)
+        padding = make_padding_mask([S - PADDING], S)[0, 0].flip(-1).expand(S, S)
+        mask = {
+            "full": torch.ones(S, S, dtype=torch.bool),
+            "causal": causal,
+            "padding in front": padding,
+            "causal and padding": causal & padding,
+            "sliding window": causal.triu(1 - WINDOW),
+            "off by one": torch.ones(S, S, dtype=torch.bool).tril(1),
+            "inverted": ~causal,
+        }[self.preset].clone()
+        for i, j in self.flipped:
+            if max(i, j) < S:
+                mask[i, j] ^= True
+        return mask
+
+    def compute(self) -> dict:
+        """Give the mask, the weights, their sum over the future, and the rows left empty."""
+        mask = self.mask()
+        S = self.size
+        scores = torch.tensor(self.odds, dtype=torch.float64)[:S, :S].log()  # (S, S)
+        if self.filling == "score −∞":
+            weights = masked_softmax(scores, mask)
+        elif self.filling == "score 0":
+            weights = scores.masked_fill(~mask, 0.0).softmax(-1)
+        else:
+            weights = scores.softmax(-1) * mask
+            weights = (weights / weights.sum(-1, keepdim=True)).nan_to_num(0.0)  # 0/0 in empty rows
+        future = weights.triu(1)  # (S, S)
+        return {
+            "mask": mask.tolist(),
+            "weights": weights.tolist(),
+            "future": future.sum().item(),
+            "leaking": int((future > 0).any(-1).sum()),
+            "empty": (~mask.any(-1)).nonzero().flatten().tolist(),
+        }
+
+    def describe(self) -> str:
+        """Count what may be read, and name leaks and empty rows."""
+        found = self.compute()
+        changed = sum(max(cell) < self.size for cell in self.flipped)
+        name = self.preset + (f", cells changed: {changed}" if changed else "")
+        allowed = sum(map(sum, found["mask"]))
+        said = f"Mask: {name}. {allowed} of {self.size**2} pairs of positions are allowed"
+        said += f", the others blocked by {self.filling}."
+        if found["leaking"]:
+            said += f" The future leaks into {found['leaking']} of {self.size} rows: weights of "
+            said += f"{fixed(found['future'], 3)} in all."
+        else:
+            said += " No weight lies on the future."
+        if not found["empty"]:
+            return said
+        what = {
+            FILLINGS[0]: "zeros here, NaN from a plain softmax",
+            FILLINGS[1]: "uniform weights, invented",
+            FILLINGS[2]: "0/0, NaN",
+        }[self.filling]
+        rows = ", ".join(map(str, found["empty"]))
+        return f"{said} Rows that may read nothing: {rows} ({what})."
+
+    def still(self) -> list[Picture]:
+        """Draw the mask and the weights."""
+        found = self.compute()
+        pictures = []
+        blocked, weights = ~np.array(found["mask"]), np.array(found["weights"])
+        for title, matrix, shut in (
+            ("mask", ~blocked, blocked),
+            ("weights", weights, blocked & (weights == 0)),
+        ):
+            fig, ax = plotting.panel(3.4, 3.2)
+            numbers = ".2f" if title == "weights" else None
+            plotting.heatmap(ax, matrix, blocked=shut, numbers=numbers)
+            ax.set_title(title)
+            pictures.append(fig)
+        return pictures
