@@ -1,54 +1,100 @@
-"""Wrong answers that the acceptance test types into each exercise, in JupyterLab."""
+"""Wrong answers that the acceptance test types into each exercise, in JupyterLab.
+
+Each is the solution of one cell with a part replaced. An exercise without an entry fails a test.
+"""
 
 from typing import NamedTuple
 
 
 class Wrong(NamedTuple):
-    """What is typed into which cell, and words that its graded cell must then show."""
+    """What is replaced in which cell's solution, and words that its graded cell must then show."""
 
     answer: str
+    part: str
+    replacement: str
     graded: str
-    source: str
     words: str
 
+
+ROWS = "[[0.422, 0.155, 0.422], [0.155, 0.422, 0.422]]"
+SCALED = "[[0.401, 0.198, 0.401], [0.198, 0.401, 0.401]]"
 
 WRONG_ANSWERS = {
     "1_1_by_hand": [
         Wrong(
             "1_1-weights-unscaled-answer",
+            ROWS,
+            "[[0.731, 0.269, 0.5], [0.269, 0.731, 0.5]]",
             "1_1-weights-without-scale",
-            "weights_unscaled = [[0.731, 0.269, 0.5], [0.269, 0.731, 0.5]]",
             "you normalised each column",
         ),
         Wrong(
-            "1_1-weights-scaled-answer",
-            "1_1-weights-with-scale",
-            "weights_scaled = weights_unscaled = [[0.422, 0.155, 0.422], [0.155, 0.422, 0.422]]",
-            "the scale is missing",
+            "1_1-weights-scaled-answer", SCALED, ROWS, "1_1-weights-with-scale", "scale is missing"
         ),
         Wrong(
             "1_1-weights-scaled-answer",
+            SCALED,
+            "[[0.384, 0.233, 0.384], [0.233, 0.384, 0.384]]",
             "1_1-weights-with-scale",
-            "weights_scaled = [[0.384, 0.233, 0.384], [0.233, 0.384, 0.384]]",
             "you divided by d_k = 2",
         ),
         Wrong(
             "1_1-output-unscaled-answer",
+            "[[3.000, 4.000], [3.534, 4.534]]",
+            "[[3.000, 3.534], [4.000, 4.534]]",
             "1_1-output-without-scale",
-            "output_unscaled = [[3, 3.534], [4, 4.534]]",
             "rows and columns are swapped",
         ),
         Wrong(
             "1_1-entropy-scaled-answer",
+            "[1.053, 1.053]",
+            "[1.520, 1.520]",
             "1_1-entropy-with-scale",
-            "entropy_scaled = [1.520, 1.520]",
             "these are bits",
         ),
+    ],
+    "1_2_causal_mask": [
         Wrong(
-            "1_1-entropy-scaled-answer",
-            "1_1-entropy-with-scale",
-            "entropy_scaled = [-1.053, -1.053]",
-            "never negative",
+            "1_2-head",
+            "weights[0, head]",
+            "weights[0].mean(0)",
+            "1_2-takes-the-weights-of-one-head",
+            "one",
+        ),
+        Wrong("1_2-future", "triu(1)", "triu()", "1_2-finds-weight-on-the-future", "reads itself"),
+        Wrong("1_2-future", "max()", "sum()", "1_2-finds-weight-on-the-future", "Take the largest"),
+        Wrong("1_2-leak", "x.clone()", "x", "1_2-leak-is-measured", "x.clone()"),
+        Wrong("1_2-leak", "[:, :t]", "", "1_2-leak-is-measured", "output at t itself"),
+    ],
+    "1_3_numpy": [
+        Wrong("1_3-function", " / np.sqrt(K.shape[-1])", "", "1_3-matches-reference", "not scaled"),
+        Wrong(
+            "1_3-function",
+            "axis=-1",
+            "axis=-2",
+            "1_3-weights-are-a-distribution",
+            "axis=-1",
+        ),
+        Wrong(
+            "1_3-function",
+            "return weights @ V, weights",
+            "return weights @ V",
+            "1_3-weights-are-a-distribution",
+            "Return two",
+        ),
+        Wrong(
+            "1_3-function",
+            "np.where(mask, scores, -np.inf)",
+            "np.where(mask, -np.inf, scores)",
+            "1_3-masks",
+            "may attend",
+        ),
+        Wrong(
+            "1_3-function",
+            "return weights @ V, weights",
+            "V *= 2\n    return weights @ V / 2, weights",
+            "1_3-leaves-inputs-alone",
+            "changes its input V",
         ),
     ],
     "1_4_heads": [
