@@ -100,69 +100,63 @@ WRONG_ANSWERS = {
     "1_4_heads": [
         Wrong(
             "1_4-maps",
+            "return maps",
+            "return maps.transpose(0, 1)",
             "1_4-returns-all-maps",
-            "def attention_maps(model, x):\n"
-            "    return model(x, return_weights=True)[1].detach().transpose(0, 1)",
-            "Your axes come in another order",
+            "another order",
         ),
         Wrong(
             "1_4-figure",
+            "maps[0, i, h]",
+            "maps[1, i, h]",
             "1_4-shows-twenty-maps",
-            "fig, axes = plt.subplots(5, 4)\n"
-            "maps = attention_maps(model, sequences)[1].flatten(0, 1)\n"
-            "images = [place.imshow(matrix) for place, matrix in zip(axes.flat, maps)]",
             "You show another layer",
         ),
-        Wrong(
-            "1_4-relation",
-            "1_4-scores-relations",
-            "def relation_score(maps, offset):\n"
-            "    return torch.as_tensor(maps).diagonal(-offset, -2, -1).mean((1, 3))",
-            "Your keys lie on the other side",
-        ),
+        Wrong("1_4-relation", "(offset,", "(-offset,", "1_4-scores-relations", "the other side"),
         Wrong(
             "1_4-uniformity",
+            "torch.special.entr(maps)",
+            "(-maps * maps.log())",
             "1_4-scores-uniformity",
-            "def uniformity(maps):\n"
-            "    maps = torch.as_tensor(maps)\n"
-            "    return -(maps * maps.log()).sum(-1).mean((1, 3)) / math.log(maps.shape[-1])",
             "A computer takes 0 times log 0 for nan",
         ),
-        Wrong(
-            "1_4-roles",
-            "1_4-names-heads",
-            "head_roles = {(i, h): 'other' for i in range(2) for h in range(4)}",
-            "names do not follow from your model",
-        ),
+        Wrong("1_4-roles", "flat >= 0.9", "flat < 2", "1_4-names-heads", "names do not follow"),
     ],
     "1_5_profiling": [
         Wrong(
             "1_5-profile",
+            "return memory.peak",
+            "return memory.peak / 2**20",
+            "1_5-measures-memory",
+            "Give bytes",
+        ),
+        Wrong(
+            "1_5-profile",
+            "statistics.median",
+            "statistics.mean",
             "1_5-measures-time",
-            "def profile(fn, n_values):\n"
-            "    rows = []\n"
-            "    for n in n_values:\n"
-            "        with PeakMemory() as memory:\n"
-            "            fn(n)\n"
-            "        start = time.perf_counter()\n"
-            "        fn(n)\n"
-            "        rows.append((n, time.perf_counter() - start, memory.peak))\n"
-            "    return rows",
-            "A single call decides your time",
+            "One slow call moves your result",
+        ),
+        Wrong(
+            "1_5-profile",
+            "(n, None, None)",
+            "(n, 0, 0)",
+            "1_5-survives-out-of-memory",
+            "spoil every fit",
         ),
         Wrong(
             "1_5-fit",
+            "np.log(np.array(pairs, dtype=float)).T",
+            "np.array(pairs, dtype=float).T",
             "1_5-fits-powers",
-            "def fit_exponent(n, y):\n"
-            "    pairs = [(a, b) for a, b in zip(n, y) if b is not None]\n"
-            "    return np.polyfit(*np.array(pairs, dtype=float).T, 1)[0]",
             "Take the logarithm of both",
         ),
         Wrong(
             "1_5-exponents",
+            "fit_exponent(n[-3:], peaks[-3:])",
+            "fit_exponent(n, peaks)",
             "1_5-memory-grows-as-predicted",
-            "exponents = {'naive': 1.0, 'fused': 2.0}",
-            "which is the exponent of",
+            "It includes small n",
         ),
     ],
 }
