@@ -90,46 +90,6 @@ def delayed_copy(
     return source, target
 
 
-def counting_copy(
-    n: int,
-    length: int,
-    n_symbols: int,
-    seed: int,
-    hidden: float = 0.35,
-    jump: float = 0.15,
-) -> tuple[Tensor, Tensor]:
-    """Fill the gaps of a string that stands there twice and mostly counts up by one.
-
-    A hidden symbol can be learnt from three places: its twin in the other half, its left
-    neighbour plus one, its right neighbour minus one. That gives attention heads different
-    things to specialise in.
-
-    Parameters
-    ----------
-    n, n_symbols, seed : int
-        As in `copy`.
-    length : int
-        Symbols in each half.
-    hidden : float, optional
-        Share of the positions that are blanked.
-    jump : float, optional
-        Probability that a symbol is drawn afresh instead of counting on.
-
-    Returns
-    -------
-    source, target : int64 Tensors, shape (B, 2 * length)
-        The target is `PAD` wherever the source shows its symbol.
-    """
-    generator = torch.Generator().manual_seed(seed)
-    jumps = torch.rand(n, length, generator=generator) < jump
-    steps = torch.randint(n_symbols, (n, length), generator=generator).where(jumps, 1)
-    start = torch.randint(n_symbols, (n, 1), generator=generator)
-    string = SPECIALS + (start + steps.cumsum(1)) % n_symbols  # (B, length)
-    both = string.repeat(1, 2)  # (B, 2 * length)
-    gaps = torch.rand(n, 2 * length, generator=generator) < hidden
-    return both.masked_fill(gaps, BLANK), both.masked_fill(~gaps, PAD)
-
-
 def three_copies(n: int, length: int, n_symbols: int, seed: int) -> tuple[Tensor, Tensor]:
     """Ask every position of a random string to copy from three places at once.
 
