@@ -63,20 +63,19 @@ const build = (root, ui) => {
     const cut = (y) =>
       each((i, x) => [...tensor(x + gap / 2, y, slot - gap, height, S, d_k, hue(i)), number(i, x, y + height / 2 + 4)]);
     const side = Math.min(64, slot - gap);
-    const map = (i, x, y) =>
-      weights[i].flatMap((row, a) =>
-        row.map((w, b) =>
-          svg("rect", {
-            x: x + (slot - side) / 2 + (b * side) / S,
-            y: y + (a * side) / S,
-            width: side / S,
-            height: side / S,
-            style: `fill:${tint(w * 1.6, i % 4)}`,
-            stroke: "currentColor",
-            "stroke-opacity": 0.3,
-          }),
-        ),
-      );
+    const map = (i, x, y) => {
+      const [left, size] = [x + (slot - side) / 2, side / S];
+      const cell = (w, a, b) =>
+        svg("path", {
+          d: `M${left + b * size},${y + a * size}h${size}v${size}h${-size}z`,
+          "fill-opacity": w,
+        });
+      const cells = weights[i].flatMap((row, a) => row.map((w, b) => cell(w, a, b)));
+      return [
+        svg("g", { style: `fill:var(--attn-${i % 4})` }, ...cells),
+        ...tensor(left, y, side, side, S, S, "none"),
+      ];
+    };
     const stages = [
       [`projected, for Q, K and V: ${S} × ${d}`, height, whole],
       [`split: ${h} × ${S} × ${d_k}`, height, cut],
