@@ -23,7 +23,7 @@ OUT_OF_MEMORY = ("out of memory", "STATUS_ALLOC_FAILED", "DefaultCPUAllocator")
 
 
 def require_cuda(
-    what: str = "this cell", recorded: str | None = None, capability: tuple[int, int] = (0, 0)
+    what: str = "this cell", recorded: str | None = None, capability: tuple[int, int] | None = None
 ) -> None:
     """Go on where there is a CUDA GPU; end the notebook cell here where there is none.
 
@@ -44,9 +44,11 @@ def require_cuda(
     nbmark.skip.CellSkipped
         If PyTorch sees no such CUDA device. A notebook cell ends at it quietly; a script stops.
     """
-    if torch.cuda.is_available() and torch.cuda.get_device_capability() >= capability:
+    least = "" if capability is None else " of compute capability {}.{}".format(*capability)
+    if torch.cuda.is_available() and not (
+        least and torch.cuda.get_device_capability() < capability
+    ):
         return
-    least = " of compute capability {}.{}".format(*capability) if any(capability) else ""
     reason = f"{what} needs a CUDA GPU{least} and there is none here."
     skip_cell(reason if recorded is None else f"{reason} Recorded result: {recorded}.")
 
