@@ -117,7 +117,8 @@ RIGHT_MAPS = [
 ]
 WRONG_MAPS = [
     (lambda m, x: m(x, return_weights=True), "returns_pair", "states and the weights"),
-    (lambda m, x: m(x, return_weights=True)[0], "wrong_shape", "(layers, B, H, S, S)"),
+    (lambda m, x: m(x, return_weights=True)[0], "states_for_maps", "the second thing"),
+    (lambda m, x: m(x), "states_for_maps", "return_weights=True"),
     (lambda m, x: asked_for(m, x).transpose(0, 1), "axis_order", "another order"),
     (lambda m, x: asked_for(m, x).transpose(1, 2), "axis_order", "another order"),
     (lambda m, x: asked_for(m, x).permute(2, 0, 1, 3, 4), "axis_order", "another order"),

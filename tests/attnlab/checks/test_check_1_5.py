@@ -288,6 +288,10 @@ def zeros(fn, n_values):
     return [(n, s or 0, p or 0) for n, s, p in profiler()(fn, n_values)]
 
 
+def texts(fn, n_values):
+    return [tuple("OOM" if v is None else v for v in row) for row in profiler()(fn, n_values)]
+
+
 WRONG_ERRORS = {
     "oom_not_caught": (
         lambda fn, n_values: [(n, median_of(fn, n), counted(fn, n)) for n in n_values],
@@ -297,6 +301,7 @@ WRONG_ERRORS = {
     "oom_left_out": (stops, "is missing"),
     "oom_left_out skipped": (skips, "is missing"),
     "oom_as_number": (zeros, "spoil every fit"),
+    "text_for_number": (texts, "the text 'OOM'"),
     "gives_up": (gives_up, "may be smaller"),
     "hides_errors": (swallowing(Exception), "hides a ValueError"),
     "hides_errors of any kind": (swallowing(RuntimeError), "hides a RuntimeError"),
