@@ -36,8 +36,8 @@ SAID = {
     "allocated at its start.",
     "whole_process": "Your peak_bytes are those of the whole process, where the function can "
     f"hardly be seen. Count what tensors hold: {COUNTER}.",
-    "not_tensor_memory": "Your peak_bytes are far too small. Do not divide them by anything. Python's "
-    f"own counters, such as tracemalloc, do not see what tensors hold: use {COUNTER}.",
+    "not_tensor_memory": "Your peak_bytes are far too small. Do not divide them by anything. "
+    f"Python's own counters, such as tracemalloc, do not see what tensors hold: use {COUNTER}.",
 }
 
 
