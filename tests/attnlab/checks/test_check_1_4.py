@@ -346,7 +346,7 @@ def test_right_names_pass_quietly(roles, names, capsys):
 WRONG_ROLES = [
     (changed(h00="relation"), "adjacent_as_relation", "a neighbour"),
     (changed(h02="adjacent"), "relation_as_adjacent", "further away"),
-    (changed(h02="uniform"), "not_uniform", "Average over many"),
+    (changed(h02="uniform"), "not_uniform", "not 0.9 or more"),
     (changed(h03="relation"), "no_relation", "not 0.5 or more"),
     (changed(h03="adjacent"), "not_adjacent", "not 0.5 or more"),
     (changed(h01="other"), "overlooked", "Compute all three"),

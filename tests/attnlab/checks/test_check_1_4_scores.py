@@ -145,6 +145,8 @@ WRONG_RELATIONS = {
     "raised": (lambda m, k: m[k, 99], "IndexError"),
 }
 CAUSES = {
+    "wraps_around by a negative index": "wraps_around",
+    "log of the number of layers": "wrong_length",
     "transposed maps": "offset_sign",
     "max over queries": "max_not_mean",
     "sum over queries": "sum_not_mean",

@@ -444,7 +444,7 @@ WRONG_FITS = {
         on_kept(lambda n, y: np.polyfit(np.log(n), np.log(y), 1)),
         "the first of the two",
     ),
-    "returns_nothing": (lambda n, y: None, "Return the exponent"),
+    "returns_nothing": (lambda n, y: None, "End it with a return"),
     "no_number": (lambda n, y: "n²", "Give a number"),
     "none_not_left_out": (lambda n, y: slope(np.log(n), np.log(y)), "n and y together"),
     "none_not_left_out zero": (
