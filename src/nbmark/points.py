@@ -184,10 +184,13 @@ def as_csv(submissions: Sequence[Submission], originals: Sequence[Original]) -> 
 
 
 def write(path: Path, text: str) -> None:
-    """Put a text in the place of a file as a whole; spreadsheets need the mark to see UTF-8."""
+    """Put a text in the place of a file as a whole; spreadsheets need the mark to see UTF-8.
+
+    What UTF-8 lacks, such as the name of a file in another encoding, is written as an escape.
+    """
     part = path.with_name(f".{path.name}.part")
     try:
-        part.write_text(text, encoding="utf-8-sig", newline="")
+        part.write_text(text, encoding="utf-8-sig", errors="backslashreplace", newline="")
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)

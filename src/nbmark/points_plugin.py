@@ -1,6 +1,7 @@
 """The part of the pytest plugin that `--points` switches on: it notes what became of each cell."""
 
 import functools
+import os
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -140,6 +141,7 @@ def make(config: pytest.Config) -> Points:
         raise pytest.UsageError("--points adds up in one process: leave out -n and --dist")
     if not target.parent.is_dir() or target.is_dir():
         raise pytest.UsageError(f"--points={target} cannot be written: name a file in a folder")
+    _refuse_settings_of_submissions(config)
     try:
         originals = read_originals(_folder_of_originals(config))
     except Unreadable as error:
@@ -149,15 +151,26 @@ def make(config: pytest.Config) -> Points:
         option.nbval_cell_timeout = CELL_TIMEOUT
     if not option.nbval_kernel_name:
         option.nbval_current_env = True  # the name in a submission is that of a student's kernel
+    os.environ["PYTHONSAFEPATH"] = "1"  # a student's numpy.py beside the notebooks is no module
     config.addinivalue_line("filterwarnings", "default")  # a warning is no reason to fail
     return Points(config, target, originals)
+
+
+def _refuse_settings_of_submissions(config: pytest.Config) -> None:
+    """Fail where pytest found its own settings among what is to be marked."""
+    found, here = config.inipath, config.invocation_params.dir
+    marked = [here / arg.partition("::")[0] for arg in config.args]
+    inside = found and any(found.is_relative_to(path) for path in marked)
+    if inside and found.parent != here:
+        said = f"{found} would change how all submissions are marked: delete it, or add -c FILE"
+        raise pytest.UsageError(said)
 
 
 def _folder_of_originals(config: pytest.Config) -> Path:
     """Find the originals: where the option says, else solutions/, else exercises/."""
     if given := config.option.points_from:
         return Path(given)
-    roots = (config.rootpath, config.invocation_params.dir)
+    roots = (config.invocation_params.dir, config.rootpath)
     folders = [root / name for name in ("solutions", "exercises") for root in roots]
     found = next((folder for folder in folders if folder.is_dir()), None)
     if found is None:

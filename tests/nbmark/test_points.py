@@ -117,6 +117,7 @@ SUBMISSIONS = {
         "is-two: the kernel died",
     ),
     "no_kernel_9_1_x.ipynb": (submitted(), 5, ""),
+    "imports_9_1_x.ipynb": (submitted(one="import yaml\na = yaml.safe_load('1')"), 5, ""),
     "broken_9_1_x.ipynb": ("{", 0, "cannot be read: it is no notebook"),
     "empty_9_1_x.ipynb": ("", 0, "cannot be read: it is empty"),
     "bom_9_1_x.ipynb": ("\ufeff{}", 0, "cannot be read"),
@@ -145,7 +146,8 @@ def fill(folder):
                 content.metadata.kernelspec.name = "alices-own"
             nbformat.write(content, path)
     folder.joinpath("folder.ipynb").mkdir()
-    folder.joinpath("test_of_a_student.py").write_text("raise SystemExit('it ran')")
+    for module in ("test_of_a_student.py", "yaml.py"):
+        folder.joinpath(module).write_text("raise SystemExit('it ran')")
 
 
 def run(root, *options):
@@ -228,6 +230,31 @@ def test_options_that_cannot_work_are_refused_with_a_remedy(options, said, root)
     done = run(root, *options, "handed-in/ann_9_1_x.ipynb")
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert said in done.stderr
+
+
+def test_a_name_that_is_no_utf8_costs_nobody_the_table(tmp_path):
+    write(tmp_path / "p.csv", "\udcff_9_1_x.ipynb,5")
+    assert (tmp_path / "p.csv").read_text(encoding="utf-8-sig") == "\\udcff_9_1_x.ipynb,5"
+
+
+def test_settings_of_pytest_among_the_submissions_are_refused(root, tmp_path):
+    folder = tmp_path / "settings"
+    folder.mkdir()
+    nbformat.write(submitted(), folder / "ann_9_1_x.ipynb")
+    folder.joinpath("pytest.ini").write_text("[pytest]\naddopts = --maxfail=1\n")
+    done = run(root, "--nbval-lax", str(folder), f"--points={tmp_path / 'p.csv'}")
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "pytest.ini would change how all submissions are marked: delete it" in done.stderr
+
+
+def test_a_submission_called_solutions_is_no_original(root, tmp_path):
+    (tmp_path / "in" / "solutions").mkdir(parents=True)
+    forged = submitted(one="a = 0")
+    forged.cells[1].metadata.nbgrader.points = 99
+    nbformat.write(forged, tmp_path / "in" / "solutions" / "9_1_x.ipynb")
+    (tmp_path / "in" / "setup.py").touch()  # makes its folder pytest's root
+    done = run(root, "--nbval-lax", str(tmp_path / "in"), f"--points={tmp_path / 'p.csv'}")
+    assert "3 of 5 points" in done.stdout
 
 
 def test_cells_that_were_not_run_earn_nothing(root, tmp_path):

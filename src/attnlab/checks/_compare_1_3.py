@@ -147,6 +147,8 @@ def compare(
             finding = known(wrong_outputs(case, weights), output) or VALUE_OUTPUT
             if not differs(output, weights @ case.V):
                 finding = IMPRECISE
+            elif not differs(output, right_output, 6e-3):
+                finding = IMPRECISE_OUTPUT
             example = _example(case, words, output, right_output)
             raise CheckFailed(*finding, example)
     return output, weights
@@ -177,7 +179,7 @@ def _explain_weights(case: Case, given: np.ndarray, right: np.ndarray) -> Findin
         return cause, MESSAGES[cause]
     kept = np.where(allowed, given, 0)
     if not differs(kept / kept.sum(-1, keepdims=True), right):
-        return FINITE
+        return FINITE if (given > kept).any() else NOT_ONE
     return IMPRECISE if np.abs(given - right).max() < 1e-2 else VALUE
 
 
@@ -201,6 +203,15 @@ VALUE_OUTPUT = (
     "Your weights are right, but your output is not their weighted mean of the values. Return "
     "weights @ V.",
 )
+NOT_ONE = (
+    "row_sums",
+    "The rows of your weights are right but for a factor: they do not sum to 1. Divide each row by "
+    "its sum and by nothing more; only where that sum is 0 divide by 1.",
+)
+IMPRECISE_OUTPUT = (
+    "imprecise",
+    "Your weights are right and your output is close, but not to 1e-5. Do not round it.",
+)
 IMPRECISE = (
     "imprecise",
     "Your weights are close, but not to 1e-5. Keep all digits: do not round, and work in float32 "
@@ -218,13 +229,13 @@ NAN_ROW = (
 )
 ZERO_TIMES_INFINITY = (
     "zero_times_infinity",
-    "Keys that may be read get NaN. If you multiply the mask by infinity, 0 times infinity is "
-    "NaN: choose with np.where(mask, scores, -np.inf) instead.",
+    "Your mask turns scores into NaN or plus infinity, and the row becomes NaN. 0 times infinity "
+    "is NaN, and plus infinity blocks nothing: choose with np.where(mask, scores, -np.inf).",
 )
 FINITE_ROW = (
     "mask_finite",
-    "A query that may read nothing still gets weights: you block with a finite number, which "
-    "cancels where all scores have it. Such a row must be 0.",
+    "A query that may read nothing still gets weights. If you block with a finite number, it "
+    "cancels where all scores have it: block with -np.inf. Such a row must be 0.",
 )
 FINITE = (
     "mask_finite",

@@ -27,7 +27,10 @@ def search(function: Measure, weights: np.ndarray) -> float:
         if failed.cause != "raised":
             raise
         array = weights.astype(np.float32)
-        found = read_number(name, call_quietly(function, array, case="an array"))
+        try:
+            found = read_number(name, call_quietly(function, array, case="an array"))
+        except CheckFailed as other:
+            raise (failed if other.cause == "raised" else other) from None
         tensor = torch.from_numpy(array)
     if differs(tensor.numpy(), weights, 1e-6):
         said = "Your function changes the weights that it is given. Work on a new tensor."

@@ -36,6 +36,11 @@ ACCUMULATES = (
     "You change a token while one before it is still changed. Begin each time with a fresh copy, "
     "x.clone().",
 )
+CHANGES_SEVERAL = (
+    "changes_several",
+    "You change several tokens at once, and they move their own outputs. Change token t alone: "
+    "changed[:, t].",
+)
 LATER_POSITIONS = (
     "counts_later_positions",
     "You count outputs after t. They may move: compare [:, :t], which ends before t.",
@@ -48,6 +53,11 @@ NEVER_CALLED = (
     "module_not_called",
     "Run the module, output, weights = mha(x, x, x, mask), before and after a change, and compare "
     "the outputs.",
+)
+VALUES_UNCHANGED = (
+    "values_unchanged",
+    "You hand the changed tokens on as queries or keys alone, but this module leaks through its "
+    "values. Hand them on three times: mha(changed, changed, changed, mask).",
 )
 FALSE_ALARM = ("false_alarm", TURNS + " Compare two runs that differ in that token alone.")
 DROPOUT = (
@@ -113,9 +123,11 @@ def require_silence(function: Measure, rng: np.random.Generator) -> None:
     if not alone.calls:
         raise CheckFailed(*_tell(NEVER_CALLED, f"You measure {found:.3g} without looking. "))
     if found > NOTHING:
-        several = any((values != x).any(-1).sum(-1).max() > 1 for values, _ in alone.calls)
+        changed = [int((values != x).any(-1).sum(-1).max()) for values, _ in alone.calls]
+        at_once = next(filter(None, changed), 0)  # by the first call with a change
+        finding = CHANGES_SEVERAL if at_once > 1 else ACCUMULATES if max(changed) > 1 else None
         said = f"Where each output is its own token nothing leaks, but you measure {found:.3g}. "
-        raise CheckFailed(*_tell(ACCUMULATES if several else OWN_POSITION, said))
+        raise CheckFailed(*_tell(finding or OWN_POSITION, said))
     found = leak(function, Rigged(tokens_so_far), x, causal)
     if found > NOTHING:
         said = "Where each output is the sum of the tokens up to its own nothing leaks, but you "
@@ -151,9 +163,12 @@ def require_alarm_at_wrong_masks(function: Measure, rng: np.random.Generator) ->
 def require_alarm_at_hidden_leaks(function: Measure, rng: np.random.Generator) -> None:
     """Fail unless leaks are found that no weight shows, from any token to any output before it."""
     x, causal = draw_tokens(rng, LENGTH), make_causal_mask(LENGTH)
-    everywhere = leak(function, Rigged(tokens_to_come), x, causal)
+    probe = Rigged(tokens_to_come)
+    everywhere = leak(function, probe, x, causal)
     if everywhere < SOMETHING:
-        raise CheckFailed(*_tell(READS_WEIGHTS if everywhere == 0 else TOO_SMALL, ""))
+        same = len(probe.calls) > 1 and all(torch.equal(values, x) for values, _ in probe.calls)
+        finding = VALUES_UNCHANGED if same else READS_WEIGHTS if everywhere == 0 else TOO_SMALL
+        raise CheckFailed(*_tell(finding, ""))
     if leak(function, Rigged(only_downwards(x)), x, causal) < SOMETHING:
         raise CheckFailed(*_tell(NO_ABS, "A leak that moves outputs downwards escapes you. "))
     places = [(0, 1), (LENGTH - 2, LENGTH - 1), (0, LENGTH - 1)]

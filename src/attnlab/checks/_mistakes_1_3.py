@@ -52,7 +52,13 @@ MESSAGES = {
     "scale_wrong_d": f"You scale by the root of another size: V's width, or how many queries or "
     f"keys there are. {SCALE}",
     "exponential_base": "You raise 2 to the scores. The softmax takes e to the scores: np.exp.",
-    "scale_fixed": "Your scale does not follow d_k. Take d_k from the shape of K.",
+    "scale_fixed": f"Your scale is not 1/√d_k at every size. Take d_k from the shape of K. {SCALE}",
+    "scores_negated": "Your scores have the wrong sign: keys that point the way of a query get the "
+    "least. Use Q @ K.T as it is.",
+    "max_of_columns": "You subtract the largest score of each column, which changes the shares "
+    "within a row. Subtract that of the row: max(axis=-1, keepdims=True).",
+    "mask_added": "You add the mask to the scores. True counts as 1 there, which blocks nothing: "
+    "choose with np.where(mask, scores, -np.inf).",
 }
 
 
@@ -91,6 +97,8 @@ def wrong_weights(case: Case) -> Iterator[tuple[str, np.ndarray]]:
         yield "not_normalised", np.exp(s - s.max(-1, keepdims=True))
         yield "no_exponential", s / s.sum(-1, keepdims=True)
         yield "scale_after_softmax", softmax(s) / root
+    s = raw / root
+    yield "max_of_columns", softmax(s - s.max(0))
     yield "hard_max", np.eye(raw.shape[1])[raw.argmax(-1)]
 
 
@@ -102,6 +110,7 @@ def wrong_masked(case: Case) -> Iterator[tuple[str, np.ndarray]]:
     yield "mask_inverted", softmax(np.where(allowed, -np.inf, s))
     yield "mask_after_softmax", softmax(s) * allowed
     yield "mask_zero_score", softmax(s * allowed)
+    yield "mask_added", softmax(s + allowed)
     yield "mask_not_used", softmax(np.where(np.tri(*s.shape, dtype=bool), s, -np.inf))
     if s.shape[0] == s.shape[1]:
         yield "mask_transposed", softmax(np.where(allowed.T, s, -np.inf))
@@ -126,6 +135,8 @@ def wrong_scale(case: Case, weights: np.ndarray) -> str | None:
     (S_q, d_k), (S_k, d_v) = case.Q.shape, case.V.shape
     if c is None or np.isclose(c, d_k**-0.5, rtol=1e-3):
         return None
+    if c < 0:
+        return "scores_negated"
     known = {
         "no_scale": [1],
         "scale_twice": [1 / d_k],

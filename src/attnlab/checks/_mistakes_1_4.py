@@ -56,6 +56,8 @@ SAID = {
     "Skip weights of 0, or add something like 1e-12.",
     "nan_at_zero": "A computer takes 0 times log 0 for nan. A weight of 0 adds nothing to the "
     "entropy: leave it out.",
+    "nan_to_zero": "You turn the nan of a whole row into 0, and lose what its other weights add. "
+    "Leave out the single weights that are 0.",
     # all three
     "not_finite": "Look at what you divide by, and at slices that may be empty.",
     "max_not_mean": "You keep the largest value. Take the mean over queries and sequences.",
@@ -113,6 +115,8 @@ def wrong_relations(maps: np.ndarray, offset: int) -> Iterator[Mistake]:
     yield "counts_outside", found.sum(-1).mean(1) / S
     yield "wraps_around", maps[..., queries, (queries + offset) % S].mean((1, 3))
     have_key = slice(max(0, -offset), S - max(0, offset))
+    in_python = queries[: S - max(0, offset)]  # a negative index counts from the end
+    yield "wraps_around", maps[..., in_python, in_python + offset].mean((1, 3))
     hits = maps.argmax(-1)[..., have_key] == queries[have_key] + offset
     yield "argmax_share", hits.mean((1, 3))
     yield "first_query", found[..., 0].mean(1)
@@ -156,6 +160,8 @@ def wrong_uniformities(maps: np.ndarray) -> Iterator[Mistake]:
     yield "perplexity", np.exp(rows).mean((1, 3)) / S
     for axes in (1, -2, (1, -2)):
         yield "averaged_first", uniformity(maps.mean(axes, keepdims=True))
+    lost = np.where((maps == 0).any(-1), 0, rows)
+    yield "nan_to_zero", lost.mean((1, 3)) / longest
     yield from wrong_means(rows / longest)
     for more in (1e-1, 1e-2, 1e-3):
         yield "large_epsilon", row_entropy(maps, more=more).mean((1, 3)) / longest

@@ -36,8 +36,8 @@ SAID = {
     "allocated at its start.",
     "whole_process": "Your peak_bytes are those of the whole process, where the function can "
     f"hardly be seen. Count what tensors hold: {COUNTER}.",
-    "not_tensor_memory": "Your peak_bytes are far too small. Python's own counters, such as "
-    f"tracemalloc, do not see what tensors hold: use {COUNTER}.",
+    "not_tensor_memory": "Your peak_bytes are far too small. Do not divide them by anything. "
+    f"Python's own counters, such as tracemalloc, do not see what tensors hold: use {COUNTER}.",
 }
 
 
@@ -53,11 +53,16 @@ def run(profile: Callable, fn: Callable, n_values: Sequence[int], case: str) -> 
     if rows is None:
         raise CheckFailed("returns_nothing", "`profile` returns None. End it with a return.")
     form = "Return a list with one tuple (n, seconds, peak_bytes) for each n."
+    texts: list[str] = []
     try:
         rows = [] if isinstance(rows, dict) else [tuple(row) for row in rows]
+        texts = [item for row in rows for item in row[1:] if isinstance(item, str)]
         rows = [(int(n), _number(seconds), _number(peak)) for n, seconds, peak in rows]
     except (TypeError, ValueError):
         rows = []
+    if not rows and texts:
+        said = f"Your rows hold the text {texts[0]!r}. Give numbers, or None where there is none."
+        raise CheckFailed("text_for_number", said)
     if not rows:
         raise CheckFailed("wrong_form", f"What `profile` returns cannot be read. {form}")
     given = [n for n, _, _ in rows]

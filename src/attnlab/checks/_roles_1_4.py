@@ -34,7 +34,7 @@ def check_roles(head_roles: Any, maps: np.ndarray) -> int:
     if not wrong:
         return len(roles)
     mirrored = {(L - 1 - layer, head): name for (layer, head), name in roles.items()}
-    if all(_fits(name, scores, head) for head, name in mirrored.items()):
+    if len(wrong) > 1 and all(_fits(name, scores, head) for head, name in mirrored.items()):
         said = "Your names fit if the layers are exchanged. Index 0 is the layer next to the \
             embedding, as in the maps."
         raise CheckFailed("layers_exchanged", said)
@@ -97,4 +97,5 @@ def _explain(name: str, scores: dict[str, np.ndarray], head: tuple[int, int]) ->
     if name == "adjacent" and _fits("relation", scores, head):
         return "relation_as_adjacent", f"its key is further away. At offsets -1 and +1 {against}."
     cause = {"adjacent": "not_adjacent", "relation": "no_relation", "uniform": "not_uniform"}[name]
-    return cause, f"{against}. Average over many sequences, not over a single one."
+    advice = " Average over many sequences, not over a single one." if value > least - 0.2 else ""
+    return cause, f"{against}.{advice}"

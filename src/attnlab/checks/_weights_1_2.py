@@ -73,6 +73,9 @@ def compare_head(
         for cause, values in _wrong_weights(mha, x, mask, head):
             if not differs(weights, values):
                 raise CheckFailed(cause, MESSAGES[cause], _rows(weights, right[head]))
+        if not differs(weights, right[head], 6e-3):
+            said = f"`{name}` is close, but rounded. Give the weights as the module returns them."
+            raise CheckFailed("rounded", said, _rows(weights, right[head], 7))
         said = f"`{name}` is not what head {head} of this module gives. Use nothing but the "
         said += "arguments: mha(x, x, x, mask) returns output and weights; index the weights."
         raise CheckFailed("value", said, _rows(weights, right[head]))
@@ -107,6 +110,6 @@ def _wrong_weights(
     yield "own_mask", all_weights(mha, x, causal)[head]
 
 
-def _rows(given: np.ndarray, right: np.ndarray) -> str:
+def _rows(given: np.ndarray, right: np.ndarray, precision: int = 3) -> str:
     row = int(np.argmax(np.abs(given - right).max(-1) > TOLERANCE))
-    return show(**{f"your row {row}": given[row], "expected": right[row]})
+    return show(precision, **{f"your row {row}": given[row], "expected": right[row]})

@@ -162,6 +162,9 @@ def _compare(answer: Answer, given: np.ndarray, mistakes: Iterator[Mistake]) -> 
         if given.shape == values.shape and np.allclose(given, values, rtol=0, atol=near):
             raise CheckFailed(cause, f"`{name}`: {message}", _table(given))
     if given.shape != right.shape:
+        if given.shape and given.shape[-1] == 2 * right.shape[-1] and (given % 1 == 0).all():
+            said = f"`{name}` has twice as many numbers as asked for, all of them whole."
+            raise CheckFailed("decimal_comma", f"{said} Write 0.5 with a point, not with a comma.")
         said = f"`{name}` has shape {given.shape}. It should have shape {right.shape}"
         raise CheckFailed("wrong_shape", f"{said}: {answer.layout}.")
 

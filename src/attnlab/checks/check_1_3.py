@@ -68,7 +68,7 @@ def weights_are_a_distribution(function: Function) -> str:
     sums = weights.sum(-1)  # (S_q,)
     if (weights < 0).any() or differs(sums, np.ones(len(sums))):
         finding = known(wrong_weights(case), weights) or ROW_SUMS
-        raise CheckFailed(*finding, show(your_row_0=weights[0], its_sum=sums[0]))
+        raise CheckFailed(*finding, show(6, your_row_0=weights[0], its_sum=sums[0]))
     record("row_sums", sums)
     record("shapes", [list(output.shape), list(weights.shape)])
     return "Output and weights have the right shapes, and each query shares out a weight of 1."
@@ -80,7 +80,7 @@ def matches_reference(function: Function) -> str:
     _begin(function, "matches_reference")
     rng = case_rng("matches_reference, cases")
     drawn = rng.permutation([3, 5, 7, 11]).tolist()
-    for sizes in ((1, 1, 3, 2), (2, 3, 1, 5), (2, 3, 4, 6), drawn, SIZES):
+    for sizes in ((1, 1, 3, 2), (2, 3, 1, 5), (2, 3, 5, 7), drawn, SIZES):
         case = _draw(rng, sizes)
         output, weights = compare(function, case)
     Q, K, V = (torch.from_numpy(array)[None] for array in case[:3])

@@ -51,6 +51,10 @@ def returns_all_maps(attention_maps: Callable) -> str:
             for cause, values in wrong_maps(model, x):
                 if not differs(given, values, TOLERANCE):
                     raise CheckFailed(cause, SAID_OF_MAPS[cause])
+            if given.shape == (B, S, 6 * H):
+                said = "You return the states of the positions. The weights are the second thing \
+                    that model(x, return_weights=True) returns."
+                raise CheckFailed("states_for_maps", said)
             if given.shape != right.shape:
                 said = f"With {case} your maps have shape {given.shape}, but {right.shape} fits: \
                     (layers, B, H, S, S), whatever the model."

@@ -67,6 +67,12 @@ WRONG = [
     ("weights_unscaled", [[0.422, 0.212, 0.366], [0.155, 0.422, 0.422]], "value", "Row 1 of"),
     ("weights_unscaled", [[0.155, 0.422, 0.155], [0.155, 0.422, 0.422]], "row_sums", "sum to 1"),
     ("weights_unscaled", [[1.2, 3], [0.4]], "no_numbers", "list of lists"),
+    (
+        "weights_unscaled",
+        [[0, 422, 0, 155, 0, 422], [0, 155, 0, 422, 0, 422]],
+        "decimal_comma",
+        "with a point",
+    ),
     ("weights_unscaled", "0.422", "wrong_shape", "(2, 3)"),
     ("weights_unscaled", W.ravel(), "wrong_shape", "3 weights"),
     ("weights_unscaled", W * np.nan, "not_finite", "nan"),

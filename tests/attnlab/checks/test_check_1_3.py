@@ -49,6 +49,13 @@ def test_a_wrong_answer_is_told_its_cause(name, seed, monkeypatch, shown):
         check(function)  # what comes before is right and earns its points
 
 
+def test_rows_that_sum_to_less_than_1_are_not_called_a_finite_mask():
+    function, *_ = WRONG["sum too large"]
+    with pytest.raises(CheckFailed, match="by nothing more") as caught:
+        check_1_3.masks(function)
+    assert caught.value.cause == "row_sums"
+
+
 @pytest.mark.parametrize("check", CHECKS, ids=name_of)
 def test_a_stub_is_not_attempted(check):
     with pytest.raises(NotAttempted, match="`stub` still raises NotImplementedError"):

@@ -117,7 +117,8 @@ RIGHT_MAPS = [
 ]
 WRONG_MAPS = [
     (lambda m, x: m(x, return_weights=True), "returns_pair", "states and the weights"),
-    (lambda m, x: m(x, return_weights=True)[0], "wrong_shape", "(layers, B, H, S, S)"),
+    (lambda m, x: m(x, return_weights=True)[0], "states_for_maps", "the second thing"),
+    (lambda m, x: m(x), "states_for_maps", "return_weights=True"),
     (lambda m, x: asked_for(m, x).transpose(0, 1), "axis_order", "another order"),
     (lambda m, x: asked_for(m, x).transpose(1, 2), "axis_order", "another order"),
     (lambda m, x: asked_for(m, x).permute(2, 0, 1, 3, 4), "axis_order", "another order"),
@@ -345,7 +346,7 @@ def test_right_names_pass_quietly(roles, names, capsys):
 WRONG_ROLES = [
     (changed(h00="relation"), "adjacent_as_relation", "a neighbour"),
     (changed(h02="adjacent"), "relation_as_adjacent", "further away"),
-    (changed(h02="uniform"), "not_uniform", "Average over many"),
+    (changed(h02="uniform"), "not_uniform", "not 0.9 or more"),
     (changed(h03="relation"), "no_relation", "not 0.5 or more"),
     (changed(h03="adjacent"), "not_adjacent", "not 0.5 or more"),
     (changed(h01="other"), "overlooked", "Compute all three"),

@@ -75,6 +75,14 @@ RIGHT_RELATIONS = [
     double_relation,
     sliced_relation,
 ]
+
+
+def negative_index(m, k):
+    """Takes weight [i, i + k] while i + k is short of S, also where i + k is negative."""
+    S = m.shape[-1]
+    return torch.stack([m[..., i, i + k] for i in range(S) if i + k < S]).mean((0, 2))
+
+
 WRONG_RELATIONS = {
     "offset_sign": (lambda m, k: torch_relation(m, -k), "other side"),
     "transposed maps": (lambda m, k: torch_relation(m.mT, k), "other side"),
@@ -87,6 +95,7 @@ WRONG_RELATIONS = {
         lambda m, k: m.roll(-k, -1).diagonal(dim1=-2, dim2=-1).mean((1, 3)),
         "wrap around",
     ),
+    "wraps_around by a negative index": (negative_index, "wrap around"),
     "max_not_mean": (lambda m, k: torch.diagonal(m, k, -2, -1).amax((1, 3)), "the mean"),
     "max over queries": (lambda m, k: torch.diagonal(m, k, -2, -1).amax(-1).mean(1), "the mean"),
     "sum_not_mean": (lambda m, k: torch.diagonal(m, k, -2, -1).sum((1, 3)), "how many there are"),
@@ -136,6 +145,8 @@ WRONG_RELATIONS = {
     "raised": (lambda m, k: m[k, 99], "IndexError"),
 }
 CAUSES = {
+    "wraps_around by a negative index": "wraps_around",
+    "log of the number of layers": "wrong_length",
     "transposed maps": "offset_sign",
     "max over queries": "max_not_mean",
     "sum over queries": "sum_not_mean",
@@ -331,6 +342,14 @@ RIGHT_UNIFORMITIES = [
     summed_over_queries_first,
 ]
 WRONG_UNIFORMITIES = {
+    "nan_to_zero": (
+        lambda m: torch.nan_to_num(-(m * m.log()).sum(-1)).mean((1, 3)) / math.log(m.shape[-1]),
+        "lose what its other weights add",
+    ),
+    "log of the number of layers": (
+        lambda m: torch.special.entr(m).sum(-1).mean((1, 3)) / math.log(len(m)),
+        "another number than S",
+    ),
     "not_normalised": (lambda m: torch.special.entr(m).sum(-1).mean((1, 3)), "Divide it by log S"),
     "bits_not_normalised": (
         lambda m: torch.special.entr(m).sum(-1).mean((1, 3)) / math.log(2),

@@ -288,6 +288,10 @@ def zeros(fn, n_values):
     return [(n, s or 0, p or 0) for n, s, p in profiler()(fn, n_values)]
 
 
+def texts(fn, n_values):
+    return [tuple("OOM" if v is None else v for v in row) for row in profiler()(fn, n_values)]
+
+
 WRONG_ERRORS = {
     "oom_not_caught": (
         lambda fn, n_values: [(n, median_of(fn, n), counted(fn, n)) for n in n_values],
@@ -297,6 +301,7 @@ WRONG_ERRORS = {
     "oom_left_out": (stops, "is missing"),
     "oom_left_out skipped": (skips, "is missing"),
     "oom_as_number": (zeros, "spoil every fit"),
+    "text_for_number": (texts, "the text 'OOM'"),
     "gives_up": (gives_up, "may be smaller"),
     "hides_errors": (swallowing(Exception), "hides a ValueError"),
     "hides_errors of any kind": (swallowing(RuntimeError), "hides a RuntimeError"),
@@ -439,7 +444,7 @@ WRONG_FITS = {
         on_kept(lambda n, y: np.polyfit(np.log(n), np.log(y), 1)),
         "the first of the two",
     ),
-    "returns_nothing": (lambda n, y: None, "Return the exponent"),
+    "returns_nothing": (lambda n, y: None, "End it with a return"),
     "no_number": (lambda n, y: "n²", "Give a number"),
     "none_not_left_out": (lambda n, y: slope(np.log(n), np.log(y)), "n and y together"),
     "none_not_left_out zero": (

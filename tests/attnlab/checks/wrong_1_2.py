@@ -34,6 +34,11 @@ HEADS = {
         "head_ignored",
         "index",
     ),
+    "rounded": (
+        lambda mha, x, m, head=0: weights_of(mha, x, m)[0, head].round(decimals=2),
+        "rounded",
+        "close, but rounded",
+    ),
     "mean": (lambda mha, x, m, head=0: weights_of(mha, x, m)[0].mean(0), "mean_over_heads", "one"),
     "from 1": (
         lambda mha, x, m, head=0: weights_of(mha, x, m)[0, head - 1],
@@ -83,6 +88,7 @@ def changes_weights(weights):
 
 
 FUTURES = {
+    "too many axes": (lambda w: w[0, 0].triu(1).max(), "raised", "at least 2 dimensions"),
     "nothing found": (lambda w: 0.0, "finds_nothing", "worth nothing"),
     "everything": (lambda w: w.max(), "whole_matrix", "the future alone"),
     "below": (lambda w: w.tril(-1).max(), "wrong_triangle", "which is the past"),
@@ -156,6 +162,10 @@ def by_mask(mha, x, mask):
     return allowed.triu(1).max().item()
 
 
+def by_key(mha, x, mask):
+    return measure(run=lambda mha, y, mask: mha(x, y, x, mask)[0])(mha, x, mask)
+
+
 def by_query(mha, x, mask):
     mha.eval()
     before, largest = mha(x, x, x, mask)[0], 0.0
@@ -173,6 +183,14 @@ LEAKS = {
     "runs and says 0": (measure(gather=lambda found: 0.0), "finds_nothing", "worth nothing"),
     "nothing changed": (measure(change=lambda x, t: x[0, t]), "changes_nothing", "three times"),
     "queries only": (by_query, "changes_nothing", "keys and values"),
+    "keys only": (by_key, "values_unchanged", "three times"),
+    "a component of all tokens": (
+        lambda mha, x, mask: (
+            (mha(y := x + 1, y, y, mask)[0] - mha.eval()(x, x, x, mask)[0]).abs().max()
+        ),
+        "changes_several",
+        "token t alone",
+    ),
     "mask not handed on": (
         measure(run=lambda mha, y, mask: mha(y, y, y)[0]),
         "mask_ignored",

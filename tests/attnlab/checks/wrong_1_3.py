@@ -278,6 +278,30 @@ WRONG = {
         "scale_fixed",
         "from the shape of K",
     ),
+    "fourth root": (
+        attention(scale=lambda Q, K, V: Q.shape[-1] ** -0.25),
+        SAME,
+        "scale_fixed",
+        "not 1/√d_k",
+    ),
+    "scores negated": (
+        attention(scale=lambda Q, K, V: -(Q.shape[-1] ** -0.5)),
+        SAME,
+        "scores_negated",
+        "wrong sign",
+    ),
+    "maximum of columns": (
+        attention(normalise=lambda s: softmax(s, top_axis=0)),
+        SAME,
+        "max_of_columns",
+        "largest score of each column",
+    ),
+    "sum too large": (
+        attention(normalise=lambda s: softmax(s) / 1.001),
+        SHARES,
+        "row_sums",
+        "sum to 1",
+    ),
     "powers of two": (
         attention(normalise=lambda s: softmax(s * np.log(2))),
         SAME,
@@ -324,8 +348,8 @@ WRONG = {
     "output rounded": (
         attention(mix=lambda w, Q, K, V: (w @ V).round(2)),
         SAME,
-        "output_value",
-        "weighted mean",
+        "imprecise",
+        "Do not round",
     ),
     "mask ignored": (attention(block=ignore), MASKS, "mask_ignored", "without a mask"),
     "mask inverted": (
@@ -345,6 +369,13 @@ WRONG = {
         MASKS,
         "mask_zero_score",
         "exp(0) = 1",
+    ),
+    "mask added": (attention(block=lambda s, m: s + m), MASKS, "mask_added", "blocks nothing"),
+    "plus infinity": (
+        attention(block=lambda s, m: np.where(m, s, np.inf)),
+        MASKS,
+        "zero_times_infinity",
+        "plus infinity",
     ),
     "-1e9": (
         attention(block=lambda s, m: np.where(m, s, -1e9)),
