@@ -14,36 +14,57 @@ from files import ROOT
 STEM = "1_1_by_hand"
 
 
-@pytest.fixture
-def exercises(tmp_path, monkeypatch):
-    """Make a folder of one exercise that a student works on; give what fills in a cell."""
-    monkeypatch.setattr(check, "ROOT", tmp_path)
-    path = tmp_path / "exercises" / f"{STEM}.ipynb"
-    path.parent.mkdir()
-    shutil.copy(ROOT / "solutions" / f"{STEM}.ipynb", path)
+class Exercises:
+    """A folder of one exercise that a student works on, solved at first."""
 
-    def fill_in(name, source):
-        notebook = nbformat.read(path, as_version=4)
+    def __init__(self, root):
+        self.root = root
+        self.path = root / "exercises" / f"{STEM}.ipynb"
+        self.path.parent.mkdir()
+        shutil.copy(ROOT / "solutions" / f"{STEM}.ipynb", self.path)
+
+    def fill_in(self, name, source):
+        """Replace what stands in a cell."""
+        notebook = nbformat.read(self.path, as_version=4)
         next(cell for cell in notebook.cells if cell.id == name).source = source
-        nbformat.write(notebook, path)
+        nbformat.write(notebook, self.path)
 
-    return fill_in
+    def start(self, name="", **streams):
+        """Start a check in a process of its own: nbclient wants an event loop to itself."""
+        program = f"import sys; sys.path.insert(0, {str(ROOT / 'tools')!r})\n"
+        program += f"import check, pathlib; check.ROOT = pathlib.Path({str(self.root)!r})\n"
+        command = [sys.executable, "-c", f"{program}sys.exit(check.main({name!r}))"]
+        return subprocess.Popen(command, start_new_session=True, text=True, **streams)
+
+    def check(self, name=""):
+        """Check; give the exit status, and what was said on both streams."""
+        with self.start(name, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            said, complained = process.communicate()
+        return process.returncode, said, complained
 
 
-def test_a_solved_exercise_says_so_and_ends_with_success(exercises, capsys):
-    assert check.main("1.1") == 0
-    said = capsys.readouterr().out
+@pytest.fixture
+def exercises(tmp_path):
+    """Make such a folder."""
+    return Exercises(tmp_path)
+
+
+def test_a_solved_exercise_says_so_and_ends_with_success(exercises):
+    status, said, _ = exercises.check("1.1")
+    assert status == 0
     assert said.count("✓") == 6
     end = "1_1_by_hand: 8 of 8 points. A person reads your text and gives up to 4 more."
     assert said.splitlines()[-1] == end
 
 
-def test_wrong_answers_and_errors_are_told_as_jupyter_tells_them(exercises, capsys):
-    exercises("1_1-weights-scaled-answer", "weights_scaled = weights_unscaled")
-    exercises("1_1-output-scaled-answer", "output_scaled = 1 / 0")
-    exercises("1_1-entropy-scaled-answer", "entropy_scaled = None\nraise NotImplementedError()")
-    assert check.main("1_1") == 1
-    said = capsys.readouterr().out
+def test_wrong_answers_and_errors_are_told_as_jupyter_tells_them(exercises):
+    exercises.fill_in("1_1-weights-scaled-answer", "weights_scaled = weights_unscaled")
+    exercises.fill_in("1_1-output-scaled-answer", "output_scaled = 1 / 0")
+    exercises.fill_in(
+        "1_1-entropy-scaled-answer", "entropy_scaled = None\nraise NotImplementedError()"
+    )
+    status, said, _ = exercises.check("1_1")
+    assert status == 1
     wrong = "1_1-weights-with-scale\n  `weights_scaled`: the scale is missing. Divide the scores by"
     assert wrong in said
     assert "1_1-output-scaled-answer: this cell failed" in said
@@ -56,26 +77,26 @@ def test_wrong_answers_and_errors_are_told_as_jupyter_tells_them(exercises, caps
     assert said.splitlines()[-1].startswith("1_1_by_hand: 4 of 8 points.")
 
 
-def test_a_kernel_that_dies_is_told_in_one_line(exercises, capsys):
-    exercises("1_1-output-unscaled-answer", "import os\nos._exit(1)")
-    assert check.main() == 1
-    end = capsys.readouterr().out.splitlines()[-2:]
+def test_a_kernel_that_dies_is_told_in_one_line(exercises):
+    exercises.fill_in("1_1-output-unscaled-answer", "import os\nos._exit(1)")
+    status, said, _ = exercises.check()
+    end = said.splitlines()[-2:]
+    assert status == 1
     assert end[0] == "The kernel died; the next cells were not run."
     assert end[1].startswith("1_1_by_hand: 4 of 8 points.")
 
 
-def test_what_is_no_notebook_is_told_in_one_line(exercises, tmp_path, capsys):
-    tmp_path.joinpath("exercises", f"{STEM}.ipynb").write_text("")
-    assert check.main() == 1
-    assert "1_1_by_hand.ipynb cannot be checked: it is empty." in capsys.readouterr().out
+def test_what_is_no_notebook_is_told_in_one_line(exercises):
+    exercises.path.write_text("")
+    status, said, _ = exercises.check()
+    assert status == 1
+    assert "1_1_by_hand.ipynb cannot be checked: it is empty." in said
 
 
 @pytest.mark.parametrize("name", ["2_1", "11", "1_1_b", "nothing"])
-def test_an_unknown_exercise_gets_one_line_with_the_choices(name, exercises, capsys):
-    assert check.main(name) == 1
-    assert capsys.readouterr().err == (
-        f"There is no exercise {name!r}. Choose EX from: 1_1_by_hand\n"
-    )
+def test_an_unknown_exercise_gets_one_line_with_the_choices(name, exercises):
+    complaint = f"There is no exercise {name!r}. Choose EX from: 1_1_by_hand\n"
+    assert exercises.check(name) == (1, "", complaint)
 
 
 @pytest.mark.parametrize("name", ["1_1", "1.1", "1_1_by_hand", "1_1_by_hand.ipynb", ""])
@@ -88,12 +109,8 @@ def test_an_exercise_has_several_names(name):
 def test_ctrl_c_ends_a_check_quietly(exercises, tmp_path):
     started = tmp_path / "started"
     wait = f"from pathlib import Path\nfrom time import sleep\nPath({str(started)!r}).touch()\n"
-    exercises("1_1-output-unscaled-answer", f"{wait}sleep(60)")
-    program = f"import sys; sys.path.insert(0, {str(ROOT / 'tools')!r})\nimport check, pathlib\n"
-    program += f"check.ROOT = pathlib.Path({str(tmp_path)!r})\nsys.exit(check.main())"
-    command = [sys.executable, "-c", program]
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    with subprocess.Popen(command, start_new_session=True, **streams) as process:
+    exercises.fill_in("1_1-output-unscaled-answer", f"{wait}sleep(60)")
+    with exercises.start(stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         while not started.exists():
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
