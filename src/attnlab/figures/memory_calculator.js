@@ -74,6 +74,7 @@ const build = (root, ui) => {
   const need = bars("Memory: attention, and the GPUs");
   change(need.node, { class: "attn-bars attn-wide" });
   const ends = grid("Longest n that fits (✓: yours too)");
+  ends.node.classList.add("attn-steps");
   root.append(
     el(
       "div",
