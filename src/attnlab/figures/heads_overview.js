@@ -46,6 +46,7 @@ const build = (root, ui, { sentences }) => {
     ui.put("layer", i + 1);
     ui.put("head", j + 1);
   });
+  overview.node.classList.add("attn-many");
   const large = grid("Weights of the chosen head: queries down, keys across", (i) => ui.put("token", i));
   // A finger and the arrow keys point at a query as a mouse does.
   const follow = ({ target }) => {

@@ -204,9 +204,9 @@ export const figure =
       if (text === said.textContent) return;
       said.textContent = text;
       // A line once taken stays, so that the page does not jump while a control moves.
-      if (width !== said.offsetWidth) said.style.minHeight = "";
+      if (width !== said.offsetWidth) said.style.minHeight = "3lh";
       width = said.offsetWidth;
-      said.style.minHeight = `${said.offsetHeight}px`;
+      said.style.minHeight = `max(3lh, ${said.offsetHeight}px)`;
     };
     const later = () => {
       frame ||= requestAnimationFrame(update);
