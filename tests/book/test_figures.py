@@ -3,7 +3,7 @@
 import pytest
 from figure_table import TABLE
 from living import expect_said, living, press, traits_on
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 from visits import visit
 
 from attnlab.figures import (
@@ -12,6 +12,8 @@ from attnlab.figures import (
     FlashStepper,
     HeadsOverview,
     MaskPainter,
+    MemoryCalculator,
+    SplitAndMerge,
 )
 
 EVERY = pytest.mark.parametrize("entry", TABLE, ids=lambda entry: entry.name)
@@ -144,6 +146,26 @@ def open_figure(open_page, figure, **options):
     entry = next(entry for entry in TABLE if entry.figure is figure)
     page = open_page(entry, **options)
     return living(page, entry), traits_on(page, entry)
+
+
+@pytest.mark.parametrize(
+    ("figure", "control"),
+    [
+        (AlignmentExplorer, "Word that comes next"),
+        (MemoryCalculator, "Length n"),
+        (SplitAndMerge, "Heads h"),
+        (SplitAndMerge, "Length S"),
+    ],
+)
+def test_a_figure_keeps_its_height_when_a_control_goes_back(open_page, figure, control):
+    root, _ = open_figure(open_page, figure, **PHONE)
+    heights = []
+    for key in ("End", "Home"):
+        before = root.locator(".attn-said").text_content()
+        root.get_by_label(control, exact=True).press(key)
+        expect(root.locator(".attn-said")).not_to_have_text(before)
+        heights.append(root.bounding_box()["height"])
+    assert heights[0] == pytest.approx(heights[1], abs=1)
 
 
 def test_the_cell_under_the_pointer_is_explained(open_page):

@@ -35,7 +35,7 @@ export const compute = ({ sentence, score, layer, head, token, sentences, maps }
 
 export const describe = ({ score, layer, head }, { pieces, scores, above, map, token, most }) =>
   `In head ${layer}-${head}, “${pieces[token]}” reads “${pieces[most]}” most, with ` +
-  `weight ${fixed(map[token][most], 3)}. On this sentence the head's score ` +
+  `weight ${fixed(map[token][most], 3)}. On this sentence the head’s score ` +
   `“${score}” is ${fixed(scores[layer - 1][head - 1], 2)}; of the other ${scores.flat().length - 1} heads, ` +
   `${above} score higher.`;
 
@@ -46,6 +46,7 @@ const build = (root, ui, { sentences }) => {
     ui.put("layer", i + 1);
     ui.put("head", j + 1);
   });
+  overview.node.classList.add("attn-many");
   const large = grid("Weights of the chosen head: queries down, keys across", (i) => ui.put("token", i));
   // A finger and the arrow keys point at a query as a mouse does.
   const follow = ({ target }) => {

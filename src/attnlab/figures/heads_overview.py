@@ -124,7 +124,7 @@ class HeadsOverview(Figure):
         score = found["scores"][self.layer - 1][self.head - 1]
         return (
             f"In head {self.layer}-{self.head}, “{pieces[token]}” reads “{pieces[most]}” most, "
-            f"with weight {fixed(found['map'][token][most], 3)}. On this sentence the head's score "
+            f"with weight {fixed(found['map'][token][most], 3)}. On this sentence the head’s score "
             f"“{self.score}” is {fixed(score, 2)}; of the other {LAYERS * HEADS - 1} heads, "
             f"{found['above']} score higher."
         )

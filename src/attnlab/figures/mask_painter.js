@@ -65,6 +65,7 @@ const build = (root, ui) => {
   };
   const board = grid("Mask: press or drag", (i, j) => stroke?.moved || paint(i, j, !now.mask[i][j]));
   const weights = grid("Weights in %");
+  weights.node.classList.add("attn-many");
   const place = ({ target }) => {
     const cell = target.closest("button")?.parentNode;
     return cell && [cell.parentNode.rowIndex - 1, cell.cellIndex - 1];

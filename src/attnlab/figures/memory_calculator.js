@@ -35,7 +35,7 @@ export const compute = (state) => {
 };
 
 const size = (count) => {
-  const [unit, scale] = [["TB", 1e12], ["GB", 1e9], ["MB", 1e6]].find(([u, s]) => count >= s || u === "MB");
+  const [unit, scale] = [["PB", 1e15], ["TB", 1e12], ["GB", 1e9], ["MB", 1e6]].find(([u, s]) => count >= s || u === "MB");
   return `${fixed(count / scale, 1)} ${unit}`;
 };
 
@@ -74,6 +74,7 @@ const build = (root, ui) => {
   const need = bars("Memory: attention, and the GPUs");
   change(need.node, { class: "attn-bars attn-wide" });
   const ends = grid("Longest n that fits (✓: yours too)");
+  ends.node.classList.add("attn-steps");
   root.append(
     el(
       "div",

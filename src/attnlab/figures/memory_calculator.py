@@ -137,8 +137,8 @@ def longest(need: Callable[[int], int], memory: float) -> int:
 
 
 def size(count: float) -> str:
-    """Write a number of bytes in MB, GB or TB; twin of the script's."""
-    for unit, scale in (("TB", 1e12), ("GB", 1e9)):
+    """Write a number of bytes in MB, GB, TB or PB; twin of the script's."""
+    for unit, scale in (("PB", 1e15), ("TB", 1e12), ("GB", 1e9)):
         if count >= scale:
             return f"{fixed(count / scale, 1)} {unit}"
     return f"{fixed(count / 1e6, 1)} MB"

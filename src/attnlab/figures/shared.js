@@ -193,7 +193,7 @@ export const figure =
     const read = () => Object.fromEntries(traits.map((name) => [name, model.get(name)]));
     const draw = build(root, controls(model, followers), read());
     const said = root.appendChild(el("p", { class: "attn-said", "aria-live": "polite" }));
-    let frame = 0;
+    let [frame, width] = [0, 0];
     const update = () => {
       frame = 0;
       const state = read();
@@ -201,14 +201,19 @@ export const figure =
       for (const follow of followers) follow(state);
       draw(state, result);
       const text = describe(state, result);
-      if (text !== said.textContent) said.textContent = text;
+      if (text === said.textContent) return;
+      said.textContent = text;
+      // A line once taken stays, so that the page does not jump while a control moves.
+      if (width !== said.offsetWidth) said.style.minHeight = "3lh";
+      width = said.offsetWidth;
+      said.style.minHeight = `max(3lh, ${said.offsetHeight}px)`;
     };
     const later = () => {
       frame ||= requestAnimationFrame(update);
     };
     for (const name of traits) model.on(`change:${name}`, later);
-    update();
     host.append(root);
+    update();
     return () => {
       cancelAnimationFrame(frame);
       for (const name of traits) model.off(`change:${name}`, later);

@@ -1,4 +1,4 @@
-import { bars, change, dot, el, figure, softmax, svg, tint } from "./shared.js";
+import { bars, dot, el, figure, softmax, svg, tint } from "./shared.js";
 
 const HEADS = [1, 2, 3, 4, 6, 12];
 
@@ -26,7 +26,7 @@ export const describe = ({ d_model: d, h, S, bias }, { d_k, total }) =>
   `again, and Wᴼ mixes them. Learned are 4 × ${d}²${bias ? ` + 4 × ${d}` : ""} = ${total} numbers, ` +
   "whatever the number of heads.";
 
-const WIDE = 330;
+const [WIDE, HEIGHT, MAP] = [330, 40, 64]; // a tensor's size, and that of a map
 // A tensor of so many rows and columns, cut by thin lines.
 const tensor = (x, y, width, height, rows, columns, fill) => {
   const along = Array.from({ length: columns - 1 }, (_, j) => `M${x + ((j + 1) * width) / columns},${y}v${height}`);
@@ -38,7 +38,7 @@ const tensor = (x, y, width, height, rows, columns, fill) => {
 };
 
 const build = (root, ui) => {
-  const picture = svg("svg", { viewBox: "0 0 340 404", "aria-hidden": "true" });
+  const picture = svg("svg", { viewBox: "0 0 340 396", "aria-hidden": "true" });
   const learned = bars("Learned numbers");
   root.append(
     el(
@@ -52,17 +52,16 @@ const build = (root, ui) => {
     el("div", { class: "attn-row" }, picture, learned.node),
   );
   return ({ d_model: d, h, S }, { d_k, weights, one_head, W_o, biases, total }) => {
-    const height = 8 * S;
     const slot = WIDE / h;
     const gap = Math.min(10, slot / 4);
     const hue = (i) => tint(0.8, i % 4);
     const label = (y, words) => svg("text", { x: 5, y: y - 5 }, words);
     const each = (draw) => weights.flatMap((_, i) => draw(i, 5 + i * slot));
     const number = (i, x, y) => svg("text", { x: x + slot / 2, y, "text-anchor": "middle" }, i + 1);
-    const whole = (y) => each((i, x) => [...tensor(x, y, slot, height, S, d_k, hue(i)), number(i, x, y + height / 2 + 4)]);
+    const whole = (y) => each((i, x) => [...tensor(x, y, slot, HEIGHT, S, d_k, hue(i)), number(i, x, y + HEIGHT / 2 + 4)]);
     const cut = (y) =>
-      each((i, x) => [...tensor(x + gap / 2, y, slot - gap, height, S, d_k, hue(i)), number(i, x, y + height / 2 + 4)]);
-    const side = Math.min(64, slot - gap);
+      each((i, x) => [...tensor(x + gap / 2, y, slot - gap, HEIGHT, S, d_k, hue(i)), number(i, x, y + HEIGHT / 2 + 4)]);
+    const side = Math.min(MAP, slot - gap);
     const map = (i, x, y) => {
       const [left, size] = [x + (slot - side) / 2, side / S];
       const cell = (w, a, b) =>
@@ -77,12 +76,12 @@ const build = (root, ui) => {
       ];
     };
     const stages = [
-      [`projected, for Q, K and V: ${S} × ${d}`, height, whole],
-      [`split: ${h} × ${S} × ${d_k}`, height, cut],
-      [`weights of each head: ${h} × ${S} × ${S}`, side, (y) => each((i, x) => map(i, x, y))],
-      [`weights times V: ${h} × ${S} × ${d_k}`, height, cut],
-      [`concatenated: ${S} × ${d}`, height, whole],
-      [`times Wᴼ, which mixes them: ${S} × ${d}`, height, (y) => tensor(5, y, WIDE, height, S, d, "none")],
+      [`projected, for Q, K and V: ${S} × ${d}`, HEIGHT, whole],
+      [`split: ${h} × ${S} × ${d_k}`, HEIGHT, cut],
+      [`weights of each head: ${h} × ${S} × ${S}`, MAP, (y) => each((i, x) => map(i, x, y + (MAP - side) / 2))],
+      [`weights times V: ${h} × ${S} × ${d_k}`, HEIGHT, cut],
+      [`concatenated: ${S} × ${d}`, HEIGHT, whole],
+      [`times Wᴼ, which mixes them: ${S} × ${d}`, HEIGHT, (y) => tensor(5, y, WIDE, HEIGHT, S, d, "none")],
     ];
     let y = 18;
     const drawn = stages.flatMap(([words, tall, draw]) => {
@@ -91,7 +90,6 @@ const build = (root, ui) => {
       return nodes;
     });
     picture.replaceChildren(...drawn);
-    change(picture, { viewBox: `0 0 340 ${y - 18}` });
     learned.paint(
       ["a head", "all heads", "Wᴼ", "biases", "in all"],
       [one_head, h * one_head, W_o, biases, total],
