@@ -14,6 +14,7 @@ from attnlab.checks._mistakes_1_3 import (
     wrong_weights,
 )
 from attnlab.checks._numpy_only import require_numpy_only
+from attnlab.checks._picture import show_weights
 from attnlab.checks._shared import call_quietly, differs, show
 from attnlab.reference import scaled_dot_product_attention as reference
 from nbmark.graded import CheckFailed
@@ -141,6 +142,8 @@ def compare(
             lost = not (weights[case.allowed().any(-1)].sum(-1) > 0).all()
             finding = if_lost if lost else if_wrong
             finding = finding or _explain_weights(case, weights, right_weights)
+            if case.mask is not None:
+                show_weights(weights, case.allowed())
             example = _example(case, words, weights, right_weights)
             raise CheckFailed(*finding, example)
         if differs(output, right_output):
