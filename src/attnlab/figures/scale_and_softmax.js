@@ -18,13 +18,14 @@ export const compute = ({ d_k, scores }) => {
   return { plain: softmaxOf(row), divided: softmaxOf(row.map((s) => s / Math.sqrt(d_k))) };
 };
 
-export const describe = ({ d_k }, { plain, divided }) => {
+export const describe = ({ d_k, scaled }, { plain, divided }) => {
   const say = (name, { weights, entropy, norm }) =>
     `${name}, the largest weight is ${fixed(Math.max(...weights), 3)}, the entropy ` +
     `${number(entropy)} nats and the gradient norm ${number(norm)}.`;
   return (
     `At d_k = ${d_k} a score has standard deviation ${fixed(Math.sqrt(d_k), 2)}. ` +
-    `${say("Without the scale", plain)} ${say("With it", divided)}`
+    `${say("Without the scale", plain)} ${say("With it", divided)} ` +
+    `The picture is drawn ${scaled ? "with" : "without"} the scale.`
   );
 };
 

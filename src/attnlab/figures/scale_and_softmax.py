@@ -64,7 +64,7 @@ class ScaleAndSoftmax(Figure):
         return {"plain": softmax_of(row), "divided": softmax_of(row / self.d_k**0.5)}
 
     def describe(self) -> str:
-        """Say what is left of the gradient."""
+        """Say what is left of the gradient, and which scores the picture shows."""
         found = self.compute()
         parts = [
             f"{name}, the largest weight is {fixed(max(result['weights']), 3)}, the entropy "
@@ -75,7 +75,11 @@ class ScaleAndSoftmax(Figure):
             )
         ]
         deviation = fixed(self.d_k**0.5, 2)
-        return f"At d_k = {self.d_k} a score has standard deviation {deviation}. {' '.join(parts)}"
+        shown = "with" if self.scaled else "without"
+        return (
+            f"At d_k = {self.d_k} a score has standard deviation {deviation}. {' '.join(parts)} "
+            f"The picture is drawn {shown} the scale."
+        )
 
     def still(self) -> list[Picture]:
         """Draw the weights without and with the scale."""

@@ -23,7 +23,7 @@ export const compute = (state) => {
   return { kind, masked, weights, shapes: { ...shapes, output: S_k === S_v ? [S_q, D_V] : [] } };
 };
 
-export const describe = ({ q_from, k_from, v_from }, { kind, masked, shapes }) => {
+export const describe = ({ q_from, k_from, v_from, ...lengths }, { kind, masked, shapes }) => {
   const [S_q, S_k] = shapes.weights;
   const S_v = shapes.V[0];
   const asked =
@@ -33,7 +33,9 @@ export const describe = ({ q_from, k_from, v_from }, { kind, masked, shapes }) =
   const said = `Queries from the ${q_from}, ${asked}: ${kind}. The weights are ${S_q} × ${S_k}`;
   if (S_k !== S_v)
     return `${said}, but ${S_k} keys and ${S_v} values do not pair up: there is no output.`;
-  const fits = `${said}, the output is ${S_q} × d_v.`;
+  const idle = SEQUENCES.find((name) => name !== q_from);
+  const unread = ` The ${lengths[idle]} tokens of the ${idle} are not read.`;
+  const fits = `${said}, the output is ${S_q} × d_v.${kind === "self-attention" ? unread : ""}`;
   if (kind === "no attention")
     return (
       `${fits} That works by accident, since both have ${S_k} tokens: what is found ` +

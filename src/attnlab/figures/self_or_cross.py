@@ -115,6 +115,9 @@ class SelfOrCross(Figure):
         if S_k != S_v:
             return f"{said}, but {S_k} keys and {S_v} values do not pair up: there is no output."
         said += f", the output is {S_q} × d_v."
+        if found["kind"] == "self-attention":
+            [idle] = set(SEQUENCES) - {self.q_from}
+            said += f" The {getattr(self, idle)} tokens of the {idle} are not read."
         if found["kind"] == "no attention":
             return (
                 f"{said} That works by accident, since both have {S_k} tokens: what is found "

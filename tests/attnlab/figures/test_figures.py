@@ -76,10 +76,16 @@ def test_every_trait_of_the_figure_is_known_to_its_script(entry):
 
 
 @EVERY
-def test_the_states_and_moves_of_the_table_change_what_the_figure_says(entry):
+def test_each_state_and_each_move_changes_what_the_figure_says(entry):
     said = {entry.figure(**state).describe() for state in entry.states}
     assert len(said) == len(entry.states)
     assert entry.moves
+    figure = entry.figure()
+    for move in entry.moves:
+        before = figure.describe()
+        for name, value in move.changes.items():
+            setattr(figure, name, value)
+        assert figure.describe() != before, move
 
 
 @EVERY
