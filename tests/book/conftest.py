@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 
@@ -52,6 +52,7 @@ def serve() -> Iterator[Callable[[Path], str]]:
 
     servers = []
 
+    @cache
     def start(folder: Path) -> str:
         server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=folder))
         servers.append(server)

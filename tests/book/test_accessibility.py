@@ -6,7 +6,7 @@ from figure_table import TABLE
 from files import ROOT
 from living import living
 from sphinx_external_toc.parsing import parse_toc_yaml
-from visits import visit
+from visits import SETTLED, visit
 
 PAGES = [*(f"{page}.html" for page in parse_toc_yaml(ROOT / "_toc.yml")), "search.html"]
 SCREENS = {  # width, height, and the colours that the reader's system asks for
@@ -20,6 +20,10 @@ SCREENS = {  # width, height, and the colours that the reader's system asks for
 BUT_FOR_DRAWINGS = {"exclude": [".attn-figure svg"]}
 
 
+# No colour is on its way to another.
+AT_REST = "document.getAnimations().every((animation) => animation.playState !== 'running')"
+
+
 def violations(page):
     """Give what axe finds: each rule with the elements that break it."""
     found = Axe().run(page, context=BUT_FOR_DRAWINGS).response["violations"]
@@ -31,11 +35,12 @@ def violations(page):
 
 
 def settle(page, width, height, colours):
-    """Show the page so, and wait until its colours stay."""
+    """Show the page so, and wait until nothing on it changes any more."""
     page.set_viewport_size({"width": width, "height": height})
     page.emulate_media(color_scheme=colours)
     page.wait_for_function(f"document.documentElement.dataset.theme === '{colours}'")
-    page.wait_for_timeout(300)
+    page.evaluate(SETTLED)
+    page.wait_for_function(AT_REST)
 
 
 @pytest.mark.parametrize("name", PAGES)

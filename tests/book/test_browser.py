@@ -40,9 +40,7 @@ def test_page_works_fits_and_asks_nothing_of_other_hosts(browser, homes, place, 
         drawn: document.querySelectorAll("pre.mermaid > svg[aria-roledescription]").length,
         overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     })""")
-    seen.page.context.close()
-    assert seen.outside == []
-    assert seen.problems == []
+    seen.leave()
     assert facts["wrong"] == 0
     assert facts["typeset"] == facts["formulas"]
     assert facts["drawn"] == facts["diagrams"]
@@ -53,7 +51,7 @@ def test_the_pages_of_the_chapter_hold_formulas_and_the_landing_page_a_diagram(b
     seen = visit(browser, homes["root"], "chapters/1_00_attention.html")
     assert seen.page.locator("mjx-container").count() > 3
     assert seen.page.locator("pre.mermaid svg title").text_content() != ""
-    seen.page.context.close()
+    seen.leave()
 
 
 def test_the_reader_can_switch_to_the_dark_and_diagrams_follow(browser, homes):
@@ -66,8 +64,7 @@ def test_the_reader_can_switch_to_the_dark_and_diagrams_follow(browser, homes):
         page.locator(".theme-switch-button:visible").first.click()
     page.wait_for_function(f"{ink} !== {before[0]!r}", timeout=10_000)
     assert page.evaluate(paper) != before[1]
-    assert seen.problems == []
-    page.context.close()
+    seen.leave()
 
 
 def test_figures_stand_on_the_ground_of_the_page_in_the_dark(browser, homes):
@@ -79,7 +76,7 @@ def test_figures_stand_on_the_ground_of_the_page_in_the_dark(browser, homes):
         return [...found];
     }""")
     body = seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
-    seen.page.context.close()
+    seen.leave()
     assert set(grounds) <= {"rgba(0, 0, 0, 0)", body}
 
 
@@ -98,4 +95,4 @@ def test_search_finds_the_page_of_a_section(browser, homes, place):
     # Results come in one by one, each after the page it is on was read.
     found = seen.page.locator("#search-results a[href*='1_03_scaled_dot_product.html']")
     found.first.wait_for(timeout=20_000)
-    seen.page.context.close()
+    seen.leave()

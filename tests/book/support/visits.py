@@ -50,6 +50,13 @@ class Visit:
         if message.type in ("error", "warning"):
             self.problems.append(f"{message.type}: {message.text}")
 
+    def leave(self) -> None:
+        """Close the page; until then nothing may have gone wrong on it."""
+        outside, problems = [*self.outside], [*self.problems]  # closing breaks off what still loads
+        self.page.context.close()
+        assert outside == [], outside
+        assert problems == [], problems
+
 
 def visit(browser, home: str, page: str, **options) -> Visit:
     """Open a page below `home` and wait until nothing on it changes any more."""

@@ -38,6 +38,7 @@
   // One drawing at a time: Mermaid's settings are shared by the whole page.
   let drawing = Promise.resolve();
   const redraw = () => {
+    for (const { element } of diagrams) element.classList.remove("drawn");
     drawing = drawing.then(draw).catch((error) => console.error("A diagram stays text:", error));
   };
 
