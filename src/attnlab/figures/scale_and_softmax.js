@@ -23,9 +23,9 @@ export const describe = ({ d_k, scaled }, { plain, divided }) => {
     `${name}, the largest weight is ${fixed(Math.max(...weights), 3)}, the entropy ` +
     `${number(entropy)} nats and the gradient norm ${number(norm)}.`;
   return (
-    `At d_k = ${d_k} a score has standard deviation ${fixed(Math.sqrt(d_k), 2)}. ` +
-    `${say("Without the scale", plain)} ${say("With it", divided)} ` +
-    `The picture is drawn ${scaled ? "with" : "without"} the scale.`
+    `At d_k = ${d_k} a score has standard deviation ${fixed(Math.sqrt(d_k), 2)}` +
+    `${scaled ? ", and 1.00 once divided by √d_k" : ""}. ` +
+    `${say("Without the scale", plain)} ${say("With it", divided)}`
   );
 };
 

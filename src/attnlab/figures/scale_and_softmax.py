@@ -64,7 +64,7 @@ class ScaleAndSoftmax(Figure):
         return {"plain": softmax_of(row), "divided": softmax_of(row / self.d_k**0.5)}
 
     def describe(self) -> str:
-        """Say what is left of the gradient, and which scores the picture shows."""
+        """Say how far the scores spread, and what is left of the gradient."""
         found = self.compute()
         parts = [
             f"{name}, the largest weight is {fixed(max(result['weights']), 3)}, the entropy "
@@ -75,11 +75,9 @@ class ScaleAndSoftmax(Figure):
             )
         ]
         deviation = fixed(self.d_k**0.5, 2)
-        shown = "with" if self.scaled else "without"
-        return (
-            f"At d_k = {self.d_k} a score has standard deviation {deviation}. {' '.join(parts)} "
-            f"The picture is drawn {shown} the scale."
-        )
+        divided = ", and 1.00 once divided by √d_k" if self.scaled else ""
+        said = f"At d_k = {self.d_k} a score has standard deviation {deviation}{divided}."
+        return f"{said} {' '.join(parts)}"
 
     def still(self) -> list[Picture]:
         """Draw the weights without and with the scale."""
