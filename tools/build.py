@@ -28,7 +28,7 @@ SETUP = (
     *("_static", "tools"),
 )
 CONTENT = (
-    *("index.md", "measured.md", "glossary.md", "references.md"),
+    *("index.md", "measured.md", "answers.md", "glossary.md", "references.md"),
     *("chapters", "exercises", "solutions", "images", "src"),
 )
 

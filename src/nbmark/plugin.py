@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 
@@ -21,8 +22,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+# What differs from machine to machine, as nbval's --nbval-sanitize-with takes it.
+SANITIZE = Path(__file__).with_name("sanitize.cfg")
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Switch marking on."""
+    """Let nbval leave out what differs from machine to machine; switch marking on."""
+    if getattr(config.option, "nbval_sanitize_with", SANITIZE) is None:
+        config.option.nbval_sanitize_with = str(SANITIZE)
     if config.option.points is not None:
         from nbmark import points_plugin
 

@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 
 EXTENSIONS = Path(__file__).resolve().parents[2] / "tools" / "sphinx_ext"
-spec = importlib.util.spec_from_file_location("claims", EXTENSIONS / "claims.py")
+spec = importlib.util.spec_from_file_location("claim_cells", EXTENSIONS / "claim_cells.py")
 claims = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(claims)
 
@@ -36,6 +37,7 @@ def notebook(*cells):
 @pytest.mark.parametrize(
     ("line", "value"),
     [
+        ("norm falls: ≈ 4312-fold, 3 seeds; over 1000-fold: True", "4312-fold, 3 seeds"),
         ("width 256: variance within 0.03 of 1/9: True", "True"),
         ("n = 32,768: 4 GiB of weights,   8 MiB of queries", "4 GiB of weights, 8 MiB of queries"),
         ("scores: {'she': 0.0, 'bank': 4.0}", "{'she': 0.0, 'bank': 4.0}"),
@@ -154,6 +156,11 @@ def test_table_and_links_follow_the_notebooks_and_a_claim_that_fails_is_a_warnin
     ]
     towers = (tmp_path / "html" / "1_02_towers.html").read_text(encoding="utf-8")
     assert towers.count('id="claim-tower"') == 1
+    fold = BeautifulSoup(towers, "html.parser").select_one("details#claim-tower")
+    assert fold.summary.get_text(" ", strip=True) == "Measured Towers are high . 7 at least 5 ✓"
+    assert "height: 7" in fold.select_one(".cell_output").get_text()
+    bridges = (tmp_path / "html" / "1_01_bridges.html").read_text(encoding="utf-8")
+    assert "length 9" in BeautifulSoup(bridges, "html.parser").select_one("details").get_text()
     summary = (tmp_path / "html" / "summary.html").read_text(encoding="utf-8")
     assert re.search(r'href="1_02_towers.html#claim-tower"[^>]*>(<[^>]*>)?1\.2\.2<', summary)
 

@@ -1,12 +1,7 @@
-"""What the book measured: an anchor at each cell that proves a claim, links to it, and a table.
+"""What the book measured: a line at each cell that proves a claim, links to it, and a table.
 
-A cell tagged nbval-check-output may say in its metadata what its stored output proves:
-
-    "claim": [{"says": "The weights of a row sum to 1.", "line": "rows sum to 1",
-               "bound": "to 1e-6", "source": "vaswani2017attention"}]
-
-`line` is the beginning of the line of output that proves it; `bound`, what the value was held
-against, and `source`, a key of references.bib, may be left out. Mathematics is welcome.
+What a cell claims stands in its metadata (see claim_cells.py). On the page such a cell is one line,
+*Measured*: the claim, its value, what that was held against. Its code and full output unfold.
 
     ```{claims}
     ```
@@ -14,14 +9,13 @@ against, and `source`, a key of references.bib, may be left out. Mathematics is 
 is the table of all claims, and {claim}`cell-id` links to a cell by the number of its section.
 """
 
-import json
 import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
+from claim_cells import Claim, Measured, read_file
 from docutils import nodes
+from folds import Fold, FoldLine
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.environment.collectors import EnvironmentCollector
@@ -31,76 +25,7 @@ from sphinx.util.nodes import make_refnode
 
 logger = getLogger(__name__)
 
-CHECKED = "nbval-check-output"
-KEYS = {"says", "line", "bound", "source"}
 HEADINGS = {"Claim": 38, "Section": 8, "Measured": 24, "Held against": 18, "Source": 12}
-
-
-class Claim(NamedTuple):
-    """One claim, with the value that its cell measured."""
-
-    cell: str
-    says: str
-    value: str
-    bound: str
-    source: str | None
-
-
-class Measured(NamedTuple):
-    """What a notebook says: the ids of its cells, its claims, and messages on those that fail."""
-
-    cells: list[str]
-    claims: list[Claim]
-    problems: list[str]
-
-
-def output_lines(cell: dict) -> list[str]:
-    """Give the lines of text that a code cell has stored as its output."""
-    texts = [out.get("text", out.get("data", {}).get("text/plain", "")) for out in cell["outputs"]]
-    return "".join("".join(text) + "\n" for text in texts).splitlines()
-
-
-def value_in(line: str) -> str:
-    """Give what stands after a line's last colon outside brackets, or else the whole line."""
-    head = re.split(r"[\[({]", line, maxsplit=1)[0]
-    start = head.rindex(": ") + 2 if ": " in head else 0
-    return " ".join(line[start:].split())
-
-
-def claims_of_cell(cell: dict) -> Iterator[Claim | str]:
-    """Give each claim of a cell; in the place of one that does not hold, what is wrong with it."""
-    entries = cell["metadata"].get("claim", [])
-    if entries and CHECKED not in cell["metadata"].get("tags", []):
-        yield f"it makes a claim without the tag {CHECKED}"
-        return
-    for entry in entries:
-        if not {"says", "line"} <= set(entry) <= KEYS:
-            yield f"a claim holds says, line and perhaps bound and source, not {sorted(entry)}"
-            continue
-        lines = [line for line in output_lines(cell) if line.startswith(entry["line"])]
-        if len(lines) != 1:
-            yield f"{len(lines)} lines of its output begin with {entry['line']!r}; it takes one"
-            continue
-        bound, source = entry.get("bound") or "", entry.get("source")
-        yield Claim(cell["id"], entry["says"], value_in(lines[0]), bound, source)
-
-
-def read_notebook(notebook: dict) -> Measured:
-    """Sort the claims of a notebook, in their order, from those that do not hold."""
-    measured = Measured([cell["id"] for cell in notebook["cells"]], [], [])
-    for cell in notebook["cells"]:
-        for found in claims_of_cell(cell):
-            if isinstance(found, Claim):
-                measured.claims.append(found)
-            else:
-                measured.problems.append(f"cell {cell['id']}: {found}")
-    return measured
-
-
-@cache
-def read_file(path: Path, _modified: int) -> Measured:
-    """Read a notebook once for each state of the file."""
-    return read_notebook(json.loads(path.read_text(encoding="utf-8")))
 
 
 def measured_on(page: str, env: BuildEnvironment) -> Measured | None:
@@ -120,8 +45,38 @@ def anchor(cell: str) -> str:
     return f"claim-{cell}"
 
 
+def inline(text: str) -> Iterator[nodes.Node]:
+    """Read the little that a claim is written in: mathematics, emphasis, code."""
+    kinds = (nodes.math, nodes.emphasis, nodes.literal)
+    for piece in re.split(r"(\$[^$]+\$|\*[^*]+\*|`[^`]+`)", text):
+        if piece[:1] in {"$", "*", "`"} and len(piece) > 2:
+            yield kinds["$*`".index(piece[0])](piece[1:-1], piece[1:-1])
+        elif piece:
+            yield nodes.Text(piece)
+
+
+def measured_line(claim: Claim) -> nodes.inline:
+    """Say one claim in a line: what, how much, held against what; each test run compares it."""
+    line = nodes.inline(classes=["measured"])
+    line += nodes.inline("", "", *inline(claim.says), classes=["says"])
+    for name, text in (("value", claim.value), ("bound", claim.bound)):
+        if text and text != "True":
+            line += [nodes.Text(" "), nodes.inline("", "", *inline(text), classes=[name])]
+    line += [nodes.Text(" "), nodes.inline("", "✓", classes=["mark"])]
+    return line
+
+
+def fold_away(cell: nodes.container, claims: list[Claim]) -> None:
+    """Put a line for each claim in the place of the cell that proves them, and the cell behind."""
+    fold = Fold(ids=[anchor(claims[0].cell)], classes=["claims"])
+    line = FoldLine()
+    line += [nodes.inline("", "Measured", classes=["label"]), *map(measured_line, claims)]
+    cell.replace_self(fold)
+    fold += [line, cell]
+
+
 class ClaimPlaces(EnvironmentCollector):
-    """Sets the anchors, and keeps for each page in which section a cell stands."""
+    """Folds the cells with claims, and keeps for each page in which section a cell stands."""
 
     def clear_doc(self, _app: Sphinx, env: BuildEnvironment, docname: str) -> None:
         """Forget a page."""
@@ -132,19 +87,18 @@ class ClaimPlaces(EnvironmentCollector):
         places(env).update({d: p for d, p in places(other).items() if d in docnames})
 
     def process_doc(self, app: Sphinx, doctree: nodes.document) -> None:
-        """Set the anchors of one page, and warn of the claims that do not hold."""
+        """Fold what proves a claim on one page, and warn of the claims that do not hold."""
         page = app.env.docname
         measured = measured_on(page, app.env)
         if measured is None:
             return
         for problem in measured.problems:
             logger.warning(problem, location=page, type="claims")
-        proving = {claim.cell for claim in measured.claims}
-        for node in doctree.findall(nodes.container):
+        for node in list(doctree.findall(nodes.container)):
             cell = measured.cells[node["cell_index"]] if "cell_index" in node else None
-            if cell in proving:
-                node["ids"].append(anchor(cell))
+            if claims := [claim for claim in measured.claims if claim.cell == cell]:
                 places(app.env).setdefault(page, {})[cell] = section_anchor(node)
+                fold_away(node, claims)
 
 
 def places(env: BuildEnvironment) -> dict[str, dict[str, str]]:
@@ -238,7 +192,8 @@ def add_style(app: Sphinx, _page: str, _template: str, _context: dict, doctree) 
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register the anchors, the role, the directive and its style."""
+    """Register the folds, the role, the directive and its style."""
+    app.setup_extension("folds")
     app.add_env_collector(ClaimPlaces)
     app.add_role("claim", ClaimRole())
     app.add_directive("claims", ClaimsDirective)
