@@ -1,6 +1,6 @@
-"""Questions that the reader answers before the page does.
+r"""Questions that the reader answers before the page does.
 
-    :::{predict} The width $d_k$ grows from 4 to 64. How much does a typical score $q \\cdot k$ grow?
+    :::{predict} The width $d_k$ grows from 4 to 64. How much does a typical score $q \cdot k$ grow?
     :right: 2
 
     16-fold
