@@ -62,7 +62,7 @@ def measured_line(claim: Claim) -> nodes.inline:
     for name, text in (("value", claim.value), ("bound", claim.bound)):
         if text and text != "True":
             line += [nodes.Text(" "), nodes.inline("", "", *inline(text), classes=[name])]
-    line += [nodes.Text(" "), nodes.inline("", "✓", classes=["mark"])]
+    line += [nodes.Text(" "), nodes.inline("", "✓", classes=["held"])]
     return line
 
 
