@@ -8,7 +8,7 @@ export JUPYTER_PREFER_ENV_PATH := 1
 export SOLUTIONS
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab check test lint tidy release bench profile-gpu clean env
+.PHONY: help book serve lab check test lint tidy release bench profile-gpu story clean env
 
 help: ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -48,6 +48,9 @@ bench: env ## Compare Flash attention with naive and PyTorch's on this CPU; fail
 
 profile-gpu: env ## Measure attention on this CUDA GPU and record it in chapters/data
 	@$(VENV_PYTHON) tools/profile_gpu.py
+
+story: env ## Train the models of the chapter's running example again (1 minute)
+	@$(VENV_PYTHON) tools/story.py
 
 clean: ## Remove everything that was built; .venv stays
 	@rm -rf _build .pytest_cache .ruff_cache .hypothesis

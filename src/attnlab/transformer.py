@@ -70,6 +70,8 @@ class EncoderLayer(nn.Module):
         Number of heads H. Must divide `d_model`.
     d_ff : int
         Hidden width of the feed-forward network.
+    bias : bool, optional
+        Whether the projections of the attention have a bias.
 
     Raises
     ------
@@ -82,9 +84,9 @@ class EncoderLayer(nn.Module):
     Normalization in the Transformer Architecture", figure 1b.
     """
 
-    def __init__(self, d_model: int, n_heads: int, d_ff: int) -> None:
+    def __init__(self, d_model: int, n_heads: int, d_ff: int, bias: bool = True) -> None:
         super().__init__()
-        self.attend = MultiHeadAttention(d_model, n_heads)
+        self.attend = MultiHeadAttention(d_model, n_heads, bias=bias)
         self.feed_forward = nn.Sequential(
             nn.Linear(d_model, d_ff), nn.ReLU(), nn.Linear(d_ff, d_model)
         )
@@ -129,6 +131,8 @@ class TransformerEncoder(nn.Module):
     positions : bool, optional
         Whether to add sinusoidal positions to the embeddings. Without them, and without a mask
         that tells positions apart, reordering the tokens reorders the states and does no more.
+    bias : bool, optional
+        Whether the projections of the attentions have a bias.
 
     Raises
     ------
@@ -148,6 +152,7 @@ class TransformerEncoder(nn.Module):
         n_layers: int,
         d_ff: int | None = None,
         positions: bool = True,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         if vocab_size < 1 or n_layers < 1:
@@ -156,7 +161,9 @@ class TransformerEncoder(nn.Module):
         self.positions = positions
         # Drawn with variance 1, so as large as the positions without the paper's factor.
         self.embedding = nn.Embedding(vocab_size, d_model)
-        self.layers = nn.ModuleList(EncoderLayer(d_model, n_heads, d_ff) for _ in range(n_layers))
+        self.layers = nn.ModuleList(
+            EncoderLayer(d_model, n_heads, d_ff, bias) for _ in range(n_layers)
+        )
         self.norm = nn.LayerNorm(d_model)
 
     def forward(
