@@ -32,6 +32,17 @@ WEIGHTS = LinearSegmentedColormap.from_list(
     "weights", [(*to_rgb(COLOURS[0]), 0.0), (*to_rgb(COLOURS[0]), 0.72)]
 )
 
+# Zero is the page itself; orange below it, blue above.
+SIGNED = LinearSegmentedColormap.from_list(
+    "signed",
+    [
+        (place, (*to_rgb(hue), opacity))
+        for place, hue, opacity in zip(
+            (0, 0.5, 0.5, 1), np.repeat(COLOURS[1::-1], 2), (0.8, 0, 0, 0.8), strict=True
+        )
+    ],
+)
+
 STYLE = {
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
@@ -229,3 +240,43 @@ def loglog(
         ax.loglog(x, np.exp(offset) * x**slope, color=colour, linewidth=1.1)
     ax.legend()
     return float(slope)
+
+
+def matrix(
+    ax: Axes,
+    values: ArrayLike,
+    *,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    largest: float | None = None,
+) -> None:
+    """Draw a matrix of numbers of either sign: zero is the bare page, the sign is the hue.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where to draw.
+    values : array, shape (n, m)
+    rows, columns : sequence of str, optional
+        Names, where there are any.
+    largest : float, optional
+        The size that gets the full colour; that of the largest number unless given.
+
+    Raises
+    ------
+    ValueError
+        If `values` is not a matrix.
+    """
+    values = np.asarray(values, dtype=float)
+    if values.ndim != 2:
+        raise ValueError(f"values has shape {values.shape}, but one matrix (n, m) fits")
+    largest = np.abs(values).max() if largest is None else largest
+    ax.pcolormesh(values, cmap=SIGNED, vmin=-largest, vmax=largest, linewidth=0)
+    for axis, labels, count in zip(
+        (ax.yaxis, ax.xaxis), (rows, columns), values.shape, strict=True
+    ):
+        axis.set_ticks([] if labels is None else np.arange(count) + 0.5, labels)
+        axis.set_tick_params(length=0)
+    ax.set(aspect="equal", ylim=(len(values), 0), xlim=(0, values.shape[1]))
+    ax.spines[:].set_visible(True)
+    ax.spines[:].set_alpha(0.4)

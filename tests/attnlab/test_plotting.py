@@ -136,3 +136,26 @@ def luminance(colour):
     channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_a_matrix_shows_sign_as_hue_and_zero_as_the_bare_page():
+    fig, ax = plotting.panel()
+    plotting.matrix(ax, [[-2.0, 0.0, 2.0], [1.0, 0.0, 0.0]], rows=["a", "b"])
+    (mesh,) = ax.collections
+    mesh.update_scalarmappable()
+    low, zero, high, half, *_ = mesh.get_facecolor()
+    assert zero[3] == pytest.approx(0, abs=0.01)
+    assert low[0] > low[2]
+    assert high[2] > high[0]
+    assert half[3] == pytest.approx(high[3] / 2, abs=0.02)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b"]
+    assert not ax.get_xticklabels()
+    assert ax.get_ylim() == (2, 0)
+    plt.close(fig)
+
+
+def test_what_is_no_matrix_is_refused():
+    fig, ax = plotting.panel()
+    with pytest.raises(ValueError, match=r"values has shape \(3,\)"):
+        plotting.matrix(ax, [1, 2, 3])
+    plt.close(fig)
