@@ -186,6 +186,7 @@ def test_help_lists_every_target_in_one_line_and_needs_no_python(tmp_path):
         "release",
         "bench",
         "profile-gpu",
+        "story",
         "clean",
     ]
     assert make(path=tmp_path).stdout == done.stdout

@@ -1,0 +1,169 @@
+"""The chapter's running example: what the stored models do, and that training makes them again."""
+
+import pytest
+import torch
+
+from attnlab import language, seq2seq, story, translator
+from attnlab.seq2seq import alignment_error_rate
+from attnlab.tasks import ENGLISH, EOS, GERMAN, PAD, spell
+from attnlab.trace import trace, without
+
+VERBS, NOUNS, ADJECTIVES = (
+    list(part.values()) for part in (language.VERBS, language.ALL_NOUNS, language.ADJECTIVES)
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread():
+    """Small matrices: a second thread would only wait for the first."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def test_set():
+    return story.unseen()
+
+
+@pytest.fixture(scope="module")
+def model():
+    return story.load()
+
+
+def exact(model, test):
+    return story.exact_match(
+        translator.translate(model, test.source, test.target.shape[1]), test.target
+    )
+
+
+def right_links(weights, test, words=ENGLISH):
+    """Give the share of the target words among `words` whose largest weight is on their source."""
+    chosen = torch.isin(test.target, torch.tensor([ENGLISH.index(word) for word in words]))
+    return 1 - alignment_error_rate(weights, test.alignment.where(chosen, -1))
+
+
+def links_by_head(maps, test, words):
+    """Give the share of right links of each cross-attention head."""
+    return [right_links(head, test, words) for head in maps.cross[0].unbind(1)]
+
+
+def chance(test):
+    """Give the share of right links of a reader who looks anywhere."""
+    return (1 / (test.source != PAD).sum(1)).mean().item()
+
+
+def assert_claims_hold(model, test):
+    """Raise unless a trained Transformer does what the pages say of it."""
+    assert exact(model, test) >= 0.95
+    _, maps = model(test.source, test.target)
+    assert right_links(maps.cross[0].mean(1), test) > 0.65 > 5 * chance(test)
+    for part, least in ((VERBS, 0.9), (NOUNS, 0.75), (ADJECTIVES, 0.85)):
+        assert max(links_by_head(maps, test, part)) > least
+    for layers, most in ((model.encoder.layers, 0.85), (model.layers, 0.4)):
+        for how in ("uniform", "removed"):
+            with without([layer.attend for layer in layers], how):
+                assert exact(model, test) < most
+
+
+def test_stored_transformer_holds_the_claims_on_unseen_sentences(model, test_set):
+    assert len(test_set.source) > 400
+    assert exact(model, test_set) >= 0.97
+    assert_claims_hold(model, test_set)
+
+
+def test_stored_bahdanau_translates_and_aligns_unseen_sentences(test_set):
+    model = story.load_bahdanau()
+    words, _ = seq2seq.translate(model, test_set.source, test_set.target.shape[1])
+    assert story.exact_match(words, test_set.target) >= 0.97
+    _, weights = model(test_set.source, test_set.target)
+    assert right_links(weights, test_set, VERBS + NOUNS + ADJECTIVES) > 0.95
+
+
+def test_one_head_finds_verbs_and_the_other_nouns(model, test_set):
+    _, maps = model(test_set.source, test_set.target)
+    verbs, nouns = (links_by_head(maps, test_set, part) for part in (VERBS, NOUNS))
+    assert min(verbs[1], nouns[0]) > 0.8
+    assert max(verbs[0], nouns[1]) < 0.4
+
+
+def test_an_encoder_head_gathers_on_the_auxiliary(model, test_set):
+    _, maps = model(test_set.source, test_set.target)
+    real = test_set.source != PAD
+    single = ~torch.isin(
+        test_set.source, torch.tensor([GERMAN.index("weil"), GERMAN.index("obwohl")])
+    ).any(1)
+    asking, hatte = real & single[:, None], torch.tensor([GERMAN.index("hatte")])
+    even = (real / real.sum(1, keepdim=True))[:, None].expand_as(maps.encoder[0][:, 0])
+    shares = [
+        story.weight_on(w, test_set.source, hatte, asking) for w in (maps.encoder[0][:, 0], even)
+    ]
+    assert shares[0] > 1.5 * shares[1]
+
+
+def test_untrained_transformer_does_nothing_of_it(test_set):
+    model = story.untrained().requires_grad_(False)
+    assert exact(model, test_set) == 0
+    _, maps = model(test_set.source, test_set.target)
+    assert right_links(maps.cross[0].mean(1), test_set) < 0.3
+
+
+def test_both_models_translate_the_storys_sentence(model):
+    s, T_y = story.sentence(), len(story.sentence().english)
+    assert torch.equal(translator.translate(model, s.source, T_y), s.target)
+    assert torch.equal(seq2seq.translate(story.load_bahdanau(), s.source, T_y)[0], s.target)
+
+
+def test_both_maps_of_the_storys_sentence_are_its_alignment_but_for_bahdanaus_had(model):
+    s = story.sentence()
+    t = trace(model, s.source, s.target)
+    cross = t.decoder.layers[0].cross_attend.weights.mean(0)  # (T_y, T_x)
+    _, weights = story.load_bahdanau()(s.source, s.target)
+    known = s.alignment[0, :-1]
+    assert torch.equal(cross[:-1].argmax(-1), known)
+    wrong = weights[0, :-1].argmax(-1) != known
+    assert [word for word, missed in zip(s.english, wrong, strict=False) if missed] == ["had"]
+
+
+def test_storys_sentence_is_of_the_language_and_unseen():
+    s = story.sentence()
+    partner = dict(story.PAIRS)
+    assert [partner[s.german[j]] for j in s.alignment[0, :-1]] == s.english[:-1]
+    assert s.english[-1] == ENGLISH[EOS]
+    assert s.written[1:] == s.english[:-1]
+    assert spell(s.source[0], GERMAN) == s.german
+    assert sorted(s.alignment[0].tolist()) == list(range(-1, len(s.german)))
+    assert 6 <= len(s.german) <= 9
+    assert tuple(s.source[0].tolist()) not in story.seen()
+
+
+def test_file_is_small_and_says_how_it_was_made():
+    assert story.WEIGHTS.stat().st_size <= 400_000
+    made = story.provenance()
+    assert made["script"] == "tools/story.py"
+    for key in ("python", "torch", "unseen sentences"):
+        assert made[key]
+    for name, steps in (("transformer", story.STEPS), ("bahdanau", story.BAHDANAU_STEPS)):
+        assert made[f"{name}: steps"] == str(steps)
+        assert made[f"{name}: seed"]
+        assert float(made[f"{name}: loss"].split()[0]) < 0.05
+        assert float(made[f"{name}: exact on unseen"]) >= 0.97
+
+
+def test_training_sentences_stand_anywhere_and_are_otherwise_unchanged():
+    source = torch.tensor([[5, 6, 7], [8, 9, PAD]])
+    starts = set()
+    rng = story.random.Random(1)
+    for _ in range(200):
+        moved = story.anywhere(source, rng)
+        assert [spell(row, GERMAN) for row in moved] == [spell(row, GERMAN) for row in source]
+        starts.add((moved[0] != PAD).int().argmax().item())
+    assert starts == set(range(story.MOST_PADDING + 1))
+
+
+@pytest.mark.serial
+def test_training_again_makes_a_model_that_holds_the_claims(test_set):
+    model, losses = story.train()
+    assert len(losses) == story.STEPS
+    assert_claims_hold(model.requires_grad_(False), test_set)
