@@ -1,12 +1,12 @@
 """Finding measured curves in a figure of exercise 1.5, however it was drawn."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 
-from attnlab.checks._maps_1_4 import figures_in
+from attnlab.checks._figures import curves as curves_on
+from attnlab.checks._figures import is_loglog, read_figures
 from nbmark.graded import CheckFailed
 
 Points = np.ndarray  # shape (points, 2)
@@ -14,12 +14,7 @@ Points = np.ndarray  # shape (points, 2)
 
 def check_curves(fig: Any, curves: dict[str, Points]) -> None:
     """Fail unless a figure shows every curve on log-log axes, in whatever unit."""
-    figures = figures_in(fig)
-    if not figures:
-        said = f"`fig` is of type {type(fig).__name__}. Assign the matplotlib Figure, which "
-        raise CheckFailed("no_figure", said + "plt.subplots returns first: fig, axes = ...")
-    axes = [ax for figure in figures for ax in figure.axes]
-    drawn = [(ax, points) for ax in axes for points in _drawn_on(ax)]
+    drawn = list(curves_on(read_figures(fig)))
     if not drawn:
         raise CheckFailed("no_curves", "`fig` shows no points. Draw each with ax.loglog(n, y).")
     for name, wanted in curves.items():
@@ -31,23 +26,11 @@ def check_curves(fig: Any, curves: dict[str, Points]) -> None:
             said = f"`fig` does not show {name}. Draw seconds and peak_bytes of both functions, as \
                 measured: four curves against n."
             raise CheckFailed("curve_missing", said)
-        if not any(_is_loglog(ax) for ax in places):
+        if not any(is_loglog(ax) for ax in places):
             scales = f"x is {places[0].get_xscale()}, y is {places[0].get_yscale()}"
             said = f"The axes of {name} are not both logarithmic ({scales}). Only on log-log axes \
                 is a power law a straight line: use ax.loglog."
             raise CheckFailed("not_loglog", said)
-
-
-def _drawn_on(ax: Axes) -> Iterator[Points]:
-    """Give the points of each line and each scatter on one pair of axes."""
-    for line in ax.lines:
-        yield np.array(line.get_xydata(), dtype=float)
-    for collection in ax.collections:
-        yield np.ma.filled(np.ma.asarray(collection.get_offsets(), dtype=float), np.nan)
-
-
-def _is_loglog(ax: Axes) -> bool:
-    return ax.get_xscale() == ax.get_yscale() == "log"
 
 
 def _shows(points: Points, wanted: Points) -> bool:

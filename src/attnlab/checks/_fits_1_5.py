@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from attnlab.checks._shared import call_quietly
+from attnlab.checks._diagnose import ask
 from nbmark.graded import CheckFailed, NotAttempted
 
 TOLERANCE = 1e-3
@@ -98,7 +98,7 @@ def check_fits(fit_exponent: Callable, cases: list[tuple[Sequence, Sequence]]) -
     for n, y in cases:
         gaps = None in y
         try:
-            value = call_quietly(fit_exponent, n, y, case=f"n = {n}, y = {_short(y)}")
+            value = ask(fit_exponent, n, y, case=f"n = {n}, y = {_short(y)}")
         except NotAttempted:
             raise
         except CheckFailed as failed:

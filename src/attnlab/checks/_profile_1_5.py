@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from attnlab.checks._diagnose import ask
 from attnlab.checks._probes_1_5 import (
     DEVICE,
     HoldsMemory,
@@ -13,7 +14,6 @@ from attnlab.checks._probes_1_5 import (
     queue_work,
     seconds_of_queued_work,
 )
-from attnlab.checks._shared import call_quietly
 from nbmark.graded import CheckFailed
 
 Row = tuple[int, float | None, float | None]  # n, seconds, peak_bytes
@@ -44,9 +44,9 @@ SAID = {
 def run(profile: Callable, fn: Callable, n_values: Sequence[int], case: str) -> list[Row]:
     """Call the student's profile and read its rows, or say what is wrong with their form."""
     asked = list(n_values)
-    rows = call_quietly(profile, fn, asked, case=case)
+    rows = ask(profile, fn, asked, case=case)
     if isinstance(rows, Generator):
-        rows = call_quietly(list, rows, case=case)
+        rows = ask(list, rows, case=case)
     if asked != list(n_values):
         said = "Your function changes the list n_values. Leave it as it is, and work on a copy."
         raise CheckFailed("mutates_input", said)

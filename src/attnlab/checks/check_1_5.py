@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from attnlab.checks._curves_1_5 import check_curves, curves_of
+from attnlab.checks._diagnose import ask
 from attnlab.checks._fits_1_5 import check_fits, fit, read_exponent
 from attnlab.checks._probes_1_5 import FailsAt
 from attnlab.checks._profile_1_5 import (
@@ -19,9 +20,9 @@ from attnlab.checks._profile_1_5 import (
     check_unit,
     run,
 )
-from attnlab.checks._shared import call_quietly
+from attnlab.checks._settings import Exercise
 from nbmark.answers import case_rng, record
-from nbmark.graded import CheckFailed, Exercise, NotAttempted, require
+from nbmark.graded import CheckFailed, NotAttempted, require
 
 # Peak bytes of a forward pass in float32 with B = 4, d_model = 512 and 8 heads, counted with
 # attnlab.storages.PeakMemory: naive on the meta device, fused on a CPU.
@@ -125,7 +126,7 @@ def fits_powers(fit_exponent: Callable) -> str:
     ]
     record("exponents", check_fits(fit_exponent, cases))
     for name, peaks in RECORDED.items():
-        value = call_quietly(fit_exponent, list(SIZES), list(peaks), case="recorded peaks")
+        value = ask(fit_exponent, list(SIZES), list(peaks), case="recorded peaks")
         record(f"recorded, {name}", read_exponent("fit_exponent(n, y)", value))
     return "Your fit finds the exponent, with noise and with points that are missing."
 

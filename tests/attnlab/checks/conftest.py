@@ -3,10 +3,12 @@
 import sys
 from pathlib import Path
 
+import matplotlib as mpl
+import matplotlib.pyplot as plt
 import pytest
 import torch
 
-sys.path.insert(0, str(Path(__file__).parent))  # right_1_N and wrong_1_N
+sys.path.insert(0, str(Path(__file__).parent))  # answers, exercise_1_N
 
 
 @pytest.fixture(autouse=True)
@@ -15,6 +17,13 @@ def _one_thread():
     torch.set_num_threads(1)  # the matrices are small: threads would wait for each other
     yield
     torch.set_num_threads(threads)
+
+
+@pytest.fixture(autouse=True)
+def _closed_figures():
+    with mpl.rc_context({"backend": "agg"}):
+        yield
+        plt.close("all")
 
 
 @pytest.fixture
