@@ -17,7 +17,7 @@ The checks of exercise 1.N are a package ``check_1_N``:
     ``MISTAKES = Mistakes(...)``, the table. A row is a cause, its sentence, and what the mistake
     makes of a case, for each quantity that it spoils::
 
-        softmax_axis=Mistake("The columns of your weights sum to 1. Take the softmax over ...").makes(
+        softmax_axis=Mistake("The columns of your weights sum to 1. ...").makes(
             weights=lambda case: [np.exp(s) / np.exp(s).sum(0) for s in case.both]),
         wrong_number="Your function returns {number} things. Return two: output, weights.",
 

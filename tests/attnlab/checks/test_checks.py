@@ -4,12 +4,10 @@ The answers are those of the folders ``exercise_1_N``; `answers` says how they a
 """
 
 import importlib
-import random
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from answers import arguments
 
 from nbmark.answers import MIME, SEED, decode
@@ -123,42 +121,13 @@ def test_each_mistake_of_the_table_is_told_to_some_wrong_answer(number):
     assert set(TABLE[number].table) - told == WRONG[number].UNTOLD
 
 
-@pytest.fixture
-def _other_settings():
-    """Set what a notebook may have set."""
-    kept = torch.get_default_dtype(), torch.get_num_threads()
-    with np.printoptions(precision=1, threshold=2, formatter={"float": "{:.0f}".format}):
-        torch.set_default_dtype(torch.float64)
-        torch.set_default_device("meta")
-        torch.set_num_threads(2)
-        with np.errstate(all="raise"), torch.no_grad():
-            yield
-        torch.set_default_device(None)
-        torch.set_default_dtype(kept[0])
-        torch.set_num_threads(kept[1])
-
-
-def settings():
-    return (
-        torch.get_default_dtype(),
-        torch.get_default_device(),
-        torch.get_num_threads(),
-        torch.is_grad_enabled(),
-        torch.default_generator.get_state().tolist(),
-        str(np.random.get_state()),
-        random.getstate(),
-        np.geterr(),
-        {name: str(value) for name, value in np.get_printoptions().items()},
-    )
-
-
 @pytest.mark.parametrize(("number", "check"), CHECKS)
 def test_a_right_answer_passes_whatever_its_notebook_has_set_and_finds_it_so_again(
-    number, check, request, shown
+    number, check, other_settings, shown
 ):
     made = arguments(next(iter(RIGHT[number].RIGHT[check].values())))
-    request.getfixturevalue("_other_settings")
-    before = settings()
-    getattr(MODULE[number], check)(*made)
+    with other_settings() as state:
+        before = state()
+        getattr(MODULE[number], check)(*made)
+        assert state() == before
     assert len(shown) == 1
-    assert settings() == before
