@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.container import Container
 from matplotlib.figure import Figure
 
 from attnlab import plotting
@@ -28,7 +29,7 @@ def read_figures(fig: Any) -> list[Figure]:
 
 
 def _figures_in(item: Any) -> Iterator[Figure]:
-    if isinstance(item, list | tuple | np.ndarray):
+    if isinstance(item, list | tuple | np.ndarray) and not isinstance(item, Container):
         for inner in item:
             yield from _figures_in(inner)
     elif isinstance(item, Artist) and (figure := item.get_figure(root=True)) is not None:

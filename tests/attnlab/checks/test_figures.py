@@ -27,7 +27,7 @@ def test_figures_are_found_in_what_a_student_keeps_of_them():
     for kept in (fig, axes, (fig, axes), axes[1], image, [axes, fig]):
         assert read_figures(kept) == [fig]
     assert read_figures([fig, other]) == [fig, other]
-    for kept in ("fig", plt, [], 3, [None]):
+    for kept in ("fig", plt, [], 3, [None], axes[1].bar([1], [2])):
         with pytest.raises(CheckFailed, match="matplotlib Figure") as caught:
             read_figures(kept)
         assert caught.value.cause == "no_figure"
