@@ -206,6 +206,8 @@ def _plain(value: Any) -> Any:
     """Turn tensors into arrays and arrays of objects into lists, also inside of lists."""
     if isinstance(value, torch.Tensor):
         return value.detach().cpu().double().numpy()
+    if isinstance(value, tuple) and hasattr(value, "__float__"):  # a number with its error
+        return float(value)
     if isinstance(value, np.ndarray) and value.dtype == object:
         value = value.tolist()
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -8,6 +8,8 @@
     by check, a list of what the notebook hands out: told as not attempted.
 ``SEEDS``
     the seeds under which the checks draw other cases.
+``FIXED``
+    the checks that draw nothing, if there are any: tried under the first seed alone.
 ``SEEDED``
     the checks whose recorded values are others under another seed.
 

@@ -15,6 +15,7 @@ from attnlab.checks._diagnose import (
     require_unchanged,
     show_wrong_row,
 )
+from attnlab.profiling import PowerLaw
 from nbmark.graded import CheckFailed, NotAttempted
 
 MISTAKES = Mistakes(
@@ -96,6 +97,7 @@ def test_finite_numbers_are_asked_for_where_nan_is_no_answer(value):
 
 def test_one_number_is_read_from_whatever_holds_one():
     assert read_number("x", torch.tensor([[2.5]])) == 2.5
+    assert read_number("x", PowerLaw(2.5, 0.1)) == 2.5
     for value in ([1, 2], [], np.ones((1, 3))):
         with pytest.raises(CheckFailed, match="Give one number") as caught:
             read_number("x", value)
