@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from attnlab.checks._diagnose import ask, read_number, show
 from attnlab.checks._figures import curves, is_loglog, read_figures
 from attnlab.checks._settings import Exercise
+from attnlab.checks.check_1_5 import profiles
 from attnlab.checks.check_1_5.cases import (
     BOUNDS,
     OTHER,
@@ -25,14 +26,6 @@ from attnlab.checks.check_1_5.cases import (
     tails,
 )
 from attnlab.checks.check_1_5.mistakes import MISTAKES, within
-from attnlab.checks.check_1_5.profiles import (
-    read_rows,
-    require_peaks,
-    require_seconds,
-    require_synchronised,
-    require_usual_call,
-    run,
-)
 from nbmark.answers import case_rng, record
 from nbmark.graded import CheckFailed, require
 
@@ -45,7 +38,7 @@ def measures_memory(profile: Callable) -> str:
     """Show that peak_bytes is the peak of one call, in bytes, for each n by itself."""
     sizes = case_rng("memory").permutation([1500, 700, 1100]) + 1
     sizes = np.array(sorted(sizes, key=lambda n: n == 701))  # the smallest last, after larger ones
-    peaks = require_peaks(profile, sizes)
+    peaks = profiles.require_peaks(profile, sizes)
     record("peak_bytes over right ones", np.round(peaks / (2 * sizes**2), 2))
     return "Your profile gives the most bytes that are held at once, for each n by itself."
 
@@ -53,8 +46,8 @@ def measures_memory(profile: Callable) -> str:
 @exercise.check(points=2)
 def measures_time(profile: Callable) -> str:
     """Show that seconds is the time of one usual call, which a slow one does not move."""
-    require_usual_call(profile, require_seconds(profile))
-    require_synchronised(profile)
+    profiles.require_usual_call(profile, profiles.require_seconds(profile))
+    profiles.require_synchronised(profile)
     record("times a usual call", True)
     return "Your profile gives the time of one usual call. A slow call does not move it."
 
@@ -64,7 +57,7 @@ def survives_out_of_memory(profile: Callable) -> str:
     """Show that running out of memory is a result, and any other error is not."""
     sizes, case = [8, 64, 16], "a function that runs out of memory at n = 64"
     with MISTAKES.instead_of(rows_missing="oom_left_out", raised="oom_not_caught"):
-        rows = run(profile, failing_at(64), sizes, case)
+        rows = profiles.run(profile, failing_at(64), sizes, case)
     if not np.isnan(rows[1, 1:]).all():
         row = "({:.0f}, {:g}, {:g})".format(*rows[1])
         raise MISTAKES.failure("oom_as_number", row=row)
@@ -72,7 +65,7 @@ def survives_out_of_memory(profile: Callable) -> str:
         raise MISTAKES.failure("gives_up")
     for error in (ValueError("shapes do not fit"), RuntimeError("shapes do not fit")):
         try:
-            run(profile, failing_at(64, error), sizes, "a function that raises")
+            profiles.run(profile, failing_at(64, error), sizes, "a function that raises")
         except CheckFailed as failed:
             if failed.cause == "raised" and "shapes do not fit" in failed.message:
                 continue
@@ -184,7 +177,7 @@ def _read_measured(measured: Any) -> dict[str, np.ndarray]:
     if not isinstance(measured, Mapping) or not BOUNDS.keys() <= measured.keys():
         seen = "`measured` is no dictionary with the keys 'naive' and 'fused'."
         raise MISTAKES.failure("measured_wrong", seen=seen)
-    read = {name: read_rows(f"measured[{name!r}]", measured[name]) for name in BOUNDS}
+    read = {name: profiles.read_rows(f"measured[{name!r}]", measured[name]) for name in BOUNDS}
     sufficed = {name: rows[(rows > 0).all(1)] for name, rows in read.items()}
     for name, rows in sufficed.items():
         if len(rows) < 3:

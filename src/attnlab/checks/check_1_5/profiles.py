@@ -7,12 +7,7 @@ import numpy as np
 import torch
 
 from attnlab.checks._diagnose import ask, require_unchanged, show
-from attnlab.checks.check_1_5.cases import (
-    DEVICE,
-    TakesTime,
-    hold_memory,
-    queue_work,
-)
+from attnlab.checks.check_1_5.cases import DEVICE, TakesTime, hold_memory, queue_work
 from attnlab.checks.check_1_5.mistakes import BEFORE, MISTAKES, within
 from attnlab.profiling import measure
 
@@ -47,10 +42,9 @@ def run(profile: Callable, fn: Callable, n_values: Sequence[int], case: str) -> 
     given, asked = [int(n) for n in rows[:, 0]], list(n_values)
     if given == asked:
         return rows
+    cause = "rows_missing" if set(given) < set(asked) else "wrong_n"
     if sorted(given) == sorted(asked):
         cause = "order"
-    else:
-        cause = "rows_missing" if set(given) < set(asked) else "wrong_n"
     raise MISTAKES.failure(cause, given=given, asked=asked, case=case)
 
 
@@ -68,8 +62,7 @@ def require_peaks(profile: Callable, sizes: np.ndarray) -> np.ndarray:
         or MISTAKES.explain("magnitude", peaks, right, same=within)
         or "wrong_memory"
     )
-    example = show(0, n=sizes, yours=peaks, right=right)
-    raise MISTAKES.failure(cause, example)
+    raise MISTAKES.failure(cause, show(0, n=sizes, yours=peaks, right=right))
 
 
 def _near(given: np.ndarray, right: np.ndarray) -> bool:
@@ -107,10 +100,9 @@ def require_usual_call(profile: Callable, calls: int) -> None:
     for _ in range(3):  # again where the machine was too busy to tell
         waiting = _unclear(profile, calls, waiting, felt) if waiting else []
     if felt:
+        cause = "no_warm_up" if 1 in felt else "mean_not_median"
         if calls == 1 or (len(felt) == 1 and felt != [1]):
             cause = "single_run"
-        else:
-            cause = "no_warm_up" if 1 in felt else "mean_not_median"
         numbers = ", ".join(map(str, sorted(felt)))
         example = f"    {calls} calls for an n, one of them slow; felt where it is number {numbers}"
         raise MISTAKES.failure(cause, example)
