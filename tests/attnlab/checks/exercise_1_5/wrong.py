@@ -107,6 +107,11 @@ def both_at_once(fn, n):
     return statistics.median(times)
 
 
+def within_the_counter(fn, n):
+    with PeakMemory():
+        return median_of(fn, n)
+
+
 WRONG_TIME = {
     "mean_not_median": (
         profiler(functools.partial(median_of, centre=statistics.mean)),
@@ -148,6 +153,7 @@ WRONG_TIME = {
     "not_timed": (profiler(lambda fn, n: (fn(n) and 0.0) or 0.0), "time.perf_counter()"),
     "not_timed None": (profiler(lambda fn, n: None), "time.perf_counter()"),
     "timed_while_counting": (profiler(both_at_once), "in separate calls"),
+    "timed_while_counting all": (profiler(within_the_counter), "in separate calls"),
     "not_called": (lambda fn, n_values: [(n, 0.01, 0) for n in n_values], "never calls"),
     "wrong_time": (profiler(lambda fn, n: 2 + median_of(fn, n)), "not the time"),
 }
