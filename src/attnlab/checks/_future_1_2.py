@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from attnlab.checks._diagnose import TOLERANCE, ask, differs, read_number, show
 from attnlab.checks._modules_1_2 import draw_module, draw_tokens, wrong_masks
-from attnlab.checks._shared import TOLERANCE, call_quietly, differs, read_number, show
 from attnlab.checks._weights_1_2 import all_weights
 from nbmark.graded import CheckFailed
 
@@ -22,13 +22,13 @@ def search(function: Measure, weights: np.ndarray) -> float:
     name = "max_future_weight(weights)"
     tensor = torch.from_numpy(weights.astype(np.float32))
     try:
-        found = read_number(name, call_quietly(function, tensor, case="a tensor"))
+        found = read_number(name, ask(function, tensor, case="a tensor"))
     except CheckFailed as failed:
         if failed.cause != "raised":
             raise
         array = weights.astype(np.float32)
         try:
-            found = read_number(name, call_quietly(function, array, case="an array"))
+            found = read_number(name, ask(function, array, case="an array"))
         except CheckFailed as other:
             raise (failed if other.cause == "raised" else other) from None
         tensor = torch.from_numpy(array)

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnlab.checks._diagnose import ask, read_number
 from attnlab.checks._modules_1_2 import (
     Rigged,
     draw_module,
@@ -18,7 +19,6 @@ from attnlab.checks._modules_1_2 import (
     tokens_to_come,
     wrong_masks,
 )
-from attnlab.checks._shared import call_quietly, read_number
 from attnlab.masks import make_causal_mask
 from attnlab.multihead import MultiHeadAttention
 from nbmark.graded import CheckFailed
@@ -102,7 +102,7 @@ def leak(function: Measure, mha: MultiHeadAttention, x: Tensor, mask: Tensor | N
     given = x.clone()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        found = read_number("max_leak(mha, x, mask)", call_quietly(function, mha, given, mask))
+        found = read_number("max_leak(mha, x, mask)", ask(function, mha, given, mask))
     if not torch.equal(given, x):
         said = "Your function changes the x that it is given, so whoever calls it next measures "
         raise CheckFailed("mutates_input", said + "something else. Change a copy: x.clone().")

@@ -1,12 +1,9 @@
 """The maps of exercise 1.4: as a function gives them, as a figure shows them, and mistaken."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import torch
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from torch import Tensor
 
 from attnlab.checks._mistakes_1_4 import Mistake
@@ -83,48 +80,6 @@ def _recomputed(
         maps.append(layer.attend(entering, entering, entering)[1])
         state, _ = layer(state)
     return torch.stack(maps).double().numpy()
-
-
-def figures_in(fig: Any) -> list[Figure]:
-    """Give the figures in what the student calls `fig`: one, several, or their axes."""
-    if isinstance(fig, Figure):
-        return [fig]
-    if isinstance(fig, Axes):
-        return [fig.get_figure(root=True)]
-    if isinstance(fig, list | tuple | np.ndarray):
-        found = [
-            figure for item in np.ravel(np.array(fig, dtype=object)) for figure in figures_in(item)
-        ]
-        return list(dict.fromkeys(found))
-    return []
-
-
-def squares_in(figures: list[Figure], S: int) -> np.ndarray:
-    """Give the S x S matrices that figures show, (N, S, S), whichever way they were drawn.
-
-    A picture of several maps side by side is cut into them.
-    """
-    squares = []
-    for ax in (ax for figure in figures for ax in figure.axes):
-        for matrix in _matrices_in(ax):
-            rows, columns = (size // S for size in matrix.shape)
-            if rows and columns and matrix.shape == (rows * S, columns * S):
-                tiles = matrix.reshape(rows, S, columns, S).swapaxes(1, 2)
-                squares.append(tiles.reshape(-1, S, S))
-    return np.concatenate(squares) if squares else np.zeros((0, S, S))
-
-
-def _matrices_in(ax: Axes) -> Iterator[np.ndarray]:
-    """Give the numbers behind the images and colour meshes of one pair of axes."""
-    for item in (*ax.images, *ax.collections):
-        values = item.get_array()
-        if values is None:
-            continue
-        values = np.ma.filled(np.ma.asarray(values, dtype=float), np.nan)
-        if values.ndim == 1 and hasattr(item, "get_coordinates"):
-            values = values.reshape(np.array(item.get_coordinates().shape[:2]) - 1)
-        if values.ndim == 2:
-            yield values
 
 
 def wrong_squares(maps: np.ndarray) -> Iterator[Mistake]:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from attnlab.checks._diagnose import ask, differs, read_array, show
 from attnlab.checks._mistakes_1_4 import SAID
-from attnlab.checks._shared import call_quietly, differs, read_array, show
 from nbmark.answers import case_rng
 from nbmark.graded import CheckFailed, NotAttempted
 
@@ -41,7 +41,7 @@ def score(function: Callable, maps: np.ndarray, *args: Any) -> np.ndarray:
     failed = None
     for given_maps in kinds:
         try:
-            value = call_quietly(function, given_maps, *args, case=_call(maps, *args))
+            value = ask(function, given_maps, *args, case=_call(maps, *args))
         except NotAttempted:
             raise
         except CheckFailed as error:

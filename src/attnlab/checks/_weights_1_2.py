@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnlab.checks._shared import TOLERANCE, differs, read_array, show
+from attnlab.checks._diagnose import TOLERANCE, differs, read_array, show
 from attnlab.masks import make_causal_mask
 from attnlab.multihead import MultiHeadAttention
 from nbmark.graded import CheckFailed

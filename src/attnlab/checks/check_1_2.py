@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnlab.checks._figure import has_axis_labels, heat_maps, read_figure
+from attnlab.checks._diagnose import ask, differs, read_array
+from attnlab.checks._figures import has_axis_labels, heat_maps, read_figures
 from attnlab.checks._future_1_2 import (
     require_blind_to_the_past,
     require_eyes_for_the_future,
@@ -23,12 +24,12 @@ from attnlab.checks._leaks_1_2 import (
     require_silence,
 )
 from attnlab.checks._modules_1_2 import N_HEADS, draw_module, draw_tokens
-from attnlab.checks._shared import call_quietly, differs, read_array
+from attnlab.checks._settings import Exercise
 from attnlab.checks._weights_1_2 import compare_head
 from attnlab.masks import make_causal_mask
 from attnlab.multihead import MultiHeadAttention
 from nbmark.answers import case_rng, record
-from nbmark.graded import CheckFailed, Exercise, require
+from nbmark.graded import CheckFailed, require
 
 exercise = Exercise("1.2")
 
@@ -43,7 +44,7 @@ def takes_the_weights_of_one_head(head_weights: Callable[..., Any]) -> str:
     cases = [(None, 0), (causal, 0), (causal, 2), (None, 3), (pattern[None, None], 1)]
     for index, (mask, head) in enumerate(cases):
         mha, x = draw_module(rng), draw_tokens(rng, length)
-        given = call_quietly(head_weights, mha, x, mask, **({"head": head} if head else {}))
+        given = ask(head_weights, mha, x, mask, **({"head": head} if head else {}))
         name = f"head_weights(mha, x, mask, head={head})" if head else "head_weights(mha, x, mask)"
         weights = compare_head(name, given, mha, x, mask, head)
         record(f"weights_{index}", weights)
@@ -83,12 +84,12 @@ def mask_hides_the_future(w_causal: Any, w_full: Any, mha: MultiHeadAttention, x
 def figure_shows_maps_and_difference(fig: Any, w_causal: Any, w_full: Any) -> str:
     """Show that the figure has three heat maps: both maps and their difference, with labels."""
     require(fig=fig, w_causal=w_causal, w_full=w_full)
-    figure = read_figure(fig)
+    figures = read_figures(fig)
     masked, full = read_array("w_causal", w_causal), read_array("w_full", w_full)
     if not differs(masked, full):
         said = "`w_causal` and `w_full` are the same, so there is no difference to show. Compute "
         raise CheckFailed("same_maps", said + "the first with the causal mask.")
-    shown = list(heat_maps(figure, full.shape))
+    shown = list(heat_maps(figures, len(full)))
     if not shown:
         said = "Your figure shows no heat map of this size. Draw each matrix on its own axes, for "
         raise CheckFailed("no_heat_maps", said + "instance with axes[0].imshow(w_causal).")
@@ -97,7 +98,7 @@ def figure_shows_maps_and_difference(fig: Any, w_causal: Any, w_full: Any) -> st
         forms = [matrix] if name in ("w_causal", "w_full") else [matrix, -matrix, np.abs(matrix)]
         if all(differs(data, form) for _, data in shown for form in forms):
             _fail_on_panel(name, matrix, shown)
-    if not has_axis_labels(figure):
+    if not has_axis_labels(figures):
         said = "Name the axes: a reader cannot tell queries from keys. For instance "
         raise CheckFailed("no_labels", said + 'ax.set(xlabel="key", ylabel="query").')
     record("panels", list(wanted))

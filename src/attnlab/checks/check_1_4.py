@@ -9,12 +9,12 @@ from torch import Tensor, nn
 
 from attnlab import labelling, tasks
 from attnlab.checks import _scores_1_4 as scores
+from attnlab.checks._diagnose import ask, differs, read_array, show
+from attnlab.checks._figures import heat_maps, read_figures
 from attnlab.checks._maps_1_4 import (
     SAID_OF_MAPS,
     SAID_OF_SQUARES,
-    figures_in,
     maps_of,
-    squares_in,
     wrong_maps,
     wrong_squares,
 )
@@ -27,10 +27,10 @@ from attnlab.checks._mistakes_1_4 import (
     wrong_uniformities,
 )
 from attnlab.checks._roles_1_4 import check_roles
-from attnlab.checks._shared import call_quietly, differs, read_array, show
+from attnlab.checks._settings import Exercise
 from attnlab.transformer import TransformerEncoder
 from nbmark.answers import case_rng, record
-from nbmark.graded import CheckFailed, Exercise, require
+from nbmark.graded import CheckFailed, require
 
 TOLERANCE = 1e-4  # wide enough for float32
 SYMBOLS, HALF = 8, 10  # the notebook's task
@@ -45,7 +45,7 @@ def returns_all_maps(attention_maps: Callable) -> str:
     for L, H, B, S in ((2, 3, 5, 7), (4, 2, 1, 3)):
         model, x = _random_encoder(rng, L, H), torch.from_numpy(rng.integers(11, size=(B, S)))
         case = f"a model of {L} layers with {H} heads and {B} sequences of length {S}"
-        given = _read_maps(call_quietly(attention_maps, model, x, case=case))
+        given = _read_maps(ask(attention_maps, model, x, case=case))
         right = maps_of(model, x)
         if differs(given, right, TOLERANCE):
             for cause, values in wrong_maps(model, x):
@@ -93,11 +93,7 @@ def shows_twenty_maps(fig: Any, model: TransformerEncoder, sequences: Tensor) ->
     require(fig=fig)
     maps = maps_of(model, sequences)
     S = maps.shape[-1]
-    figures = figures_in(fig)
-    if not figures:
-        said = f"`fig` is of type {type(fig).__name__}. Assign the matplotlib Figure, which "
-        raise CheckFailed("no_figure", said + "plt.subplots returns first: fig, axes = ...")
-    shown = squares_in(figures, S)
+    shown = np.array([values for _, values in heat_maps(read_figures(fig), S)]).reshape(-1, S, S)
     wanted = maps[0].reshape(-1, S, S)  # (20, S, S)
     found = _among(wanted, shown)
     if not found.any():

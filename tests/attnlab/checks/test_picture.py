@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from right_1_3 import RIGHT
+from exercise_1_3.right import broadcasting
 
 from attnlab.checks import check_1_3
 from nbmark.graded import CheckFailed
@@ -50,5 +50,5 @@ def test_weights_that_are_no_numbers_are_left_blank(shown):
 
 
 def test_a_right_answer_needs_no_picture(shown):
-    check_1_3.masks(RIGHT[0])
+    check_1_3.masks(broadcasting)
     assert shown == []

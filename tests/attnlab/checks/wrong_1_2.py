@@ -319,5 +319,5 @@ FIGURES = {
     "curves": (curves, "no_heat_maps", "imshow"),
     "empty": (lambda c, f: plt.figure(), "no_heat_maps", "own axes"),
     "no labels": (no_labels, "no_labels", "queries from keys"),
-    "no figure": (lambda c, f: "fig", "not_a_figure", "plt.subplots"),
+    "no figure": (lambda c, f: "fig", "no_figure", "plt.subplots"),
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from types import CodeType, ModuleType
 from typing import Any
 
-from nbmark.graded import CheckFailed
+from attnlab.checks.check_1_3.mistakes import MISTAKES
 
 FRAMEWORKS = {"torch", "attnlab"}  # forbidden as text too, as in import_module("torch")
 
@@ -19,9 +19,7 @@ def require_numpy_only(function: Callable[..., Any]) -> None:
     for package in _packages(function):
         if package in {"numpy", "IPython"} or package in sys.stdlib_module_names:
             continue
-        said = f"Your function uses {package}. This exercise is about NumPy alone: write scores, "
-        said += "softmax and weighted mean yourself, with numpy and nothing else."
-        raise CheckFailed("not_numpy", said)
+        raise MISTAKES.failure("not_numpy", seen=f"Your function uses {package}.")
 
 
 def _packages(function: Callable[..., Any]) -> Iterator[str]:

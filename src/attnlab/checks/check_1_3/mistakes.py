@@ -1,0 +1,166 @@
+"""The mistakes of exercise 1.3, and what each makes of a case.
+
+Quantities: ``weights``, ``masked`` (weights where keys are blocked), ``output`` (beside weights
+that are right) and ``scale`` (the factor on the scores).
+"""
+
+import functools
+
+import numpy as np
+
+from attnlab.checks._diagnose import Mistake, Mistakes, differs
+from attnlab.checks.check_1_3.cases import Case
+from attnlab.reference import softmax
+
+SCALE = "Divide the scores by √d_k, the root of a key's width, once."
+
+
+def _largest(scores: np.ndarray) -> np.ndarray:
+    return scores.max(-1, keepdims=True)  # (S_q, 1)
+
+
+def _shares(scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    if allowed.shape != scores.shape:  # a mask with swapped axes that has no room
+        return np.array(np.nan)
+    return softmax(np.where(allowed, scores, -np.inf))
+
+
+MISTAKES = Mistakes(
+    # How the function works, and the form of what it returns
+    not_numpy="""This exercise is about NumPy alone: write scores, softmax and weighted mean
+        yourself, with numpy and nothing else, and return arrays.""",
+    hard_coded="Your weights are the same whatever Q and K hold. Compute them from Q and K.",
+    returns_output_only="Your function returns one {kind}. Return two things: output, weights.",
+    wrong_number="Your function returns {number} things. Return two: output, weights.",
+    masked_array="""Your {name} is a masked array, whose blocked places hold anything. Put zeros
+        there and return a plain array: .filled(0).""",
+    wrong_dtype="""Your {name} has dtype {dtype}, too coarse for weights. Keep floating-point
+        numbers of float32 or float64.""",
+    swapped_outputs="You return the weights first. Return output, weights.",
+    wrong_shape="With {case} output must have shape {output} and weights {weights}.",
+    # Weights where some keys are blocked
+    mask_ignored=Mistake("""Your weights are those without a mask. Set blocked scores to minus
+        infinity before the softmax.""").makes(masked=lambda c: softmax(c.scores)),
+    mask_inverted=Mistake("""You read what is blocked and block what may be read. True in the mask
+        means: may attend.""").makes(masked=lambda c: _shares(c.scores, ~c.allowed)),
+    mask_after_softmax=Mistake("""You set weights to zero after the softmax, so the rest of a row no
+        longer sums to 1. Mask the scores, before the softmax.
+        """).makes(masked=lambda c: softmax(c.scores) * c.allowed),
+    mask_zero_score=Mistake("""A blocked key keeps a share, because its score is 0 and exp(0) = 1.
+        Set the score to minus infinity instead.
+        """).makes(masked=lambda c: softmax(c.scores * c.allowed)),
+    mask_added=Mistake("""You add the mask to the scores. True counts as 1 there, which blocks
+        nothing: choose with np.where(mask, scores, -np.inf).
+        """).makes(masked=lambda c: softmax(c.scores + c.allowed)),
+    mask_not_used=Mistake("""You apply a causal mask of your own. Apply the mask that is passed in,
+        whatever its pattern.
+        """).makes(masked=lambda c: _shares(c.scores, np.tri(*c.raw.shape, dtype=bool))),
+    mask_transposed=Mistake("""You read the mask with its axes swapped. Its rows are queries and its
+        columns keys, like those of the scores.
+        """).makes(masked=lambda c: _shares(c.scores, c.allowed.T)),
+    mask_not_broadcast="""Your function fails with a mask of one row, which serves all queries
+        alike. Use np.where, which broadcasts, or begin with
+        np.broadcast_to(mask, scores.shape).""",
+    mask_finite="""Blocking with a finite number does that: it is too small, or cancels where all
+        scores have it. Block with minus infinity, -np.inf.""",
+    mask_after_softmax_renormalised="""A huge score at a blocked key ruins its row, so the mask
+        comes too late. Set blocked scores to minus infinity before you look for the largest score
+        and take exponentials.""",
+    # Weights, whether keys are blocked or not
+    softmax_axis=Mistake("""The columns of your weights sum to 1. Each query shares out its own
+        weight: take the softmax over the keys, axis=-1.
+        """).makes(weights=lambda c: [np.exp(s) / np.exp(s).sum(0) for s in c.both]),
+    softmax_both_axes=Mistake("""All your weights together sum to 1. Sum each row by itself: axis=-1
+        with keepdims=True.
+        """).makes(weights=lambda c: [np.exp(s) / np.exp(s).sum() for s in c.both]),
+    no_softmax=Mistake("""What you return as weights are the scores. Turn each row into shares that
+        sum to 1 with a softmax.""").makes(weights=lambda c: list(c.both)),
+    not_normalised=Mistake("""Your weights are the exponentials alone. Divide each row by its sum.
+        """).makes(weights=lambda c: [np.exp(s - top) for s in c.both for top in (0, _largest(s))]),
+    no_exponential=Mistake("""You divide the scores by their sum. Take the exponential of each score
+        first, or a share can be negative.
+        """).makes(weights=lambda c: [s / s.sum(-1, keepdims=True) for s in c.both]),
+    scale_after_softmax=Mistake("""Your rows sum to 1/√d_k. The scale belongs on the scores, before
+        the softmax.""").makes(weights=lambda c: [softmax(s) / c.root for s in c.both]),
+    max_of_columns=Mistake("""You subtract the largest score of each column, which changes the
+        shares within a row. Subtract that of the row: max(axis=-1, keepdims=True).
+        """).makes(weights=lambda c: softmax(c.scores - c.scores.max(0))),
+    hard_max=Mistake("""Each of your queries takes its best key and nothing else. A softmax gives
+        every key a share.
+        """).makes(weights=lambda c: np.eye(len(c.K))[c.raw.argmax(-1)]),
+    row_sums="""Divide the exponentials of each row by the sum of that row and by nothing more; only
+        where that sum is 0 divide by 1.""",
+    # The factor on the scores of weights that are a softmax
+    no_scale=Mistake(f"Your scores are not scaled. {SCALE}").makes(scale=lambda c: 1),
+    scale_twice=Mistake(f"""Your scores are divided by d_k: the root is missing, or you scale twice.
+        {SCALE}""").makes(scale=lambda c: c.root**-2),
+    scale_inverted=Mistake(f"""Your scores are multiplied by √d_k. {SCALE}
+        """).makes(scale=lambda c: c.root),
+    exponential_base=Mistake("""You raise 2 to the scores. The softmax takes e to the scores:
+        np.exp.""").makes(scale=lambda c: np.log(2) / c.root),
+    scale_wrong_d=Mistake(f"""You scale by the root of another size: V's width, or how many queries
+        or keys there are. {SCALE}
+        """).makes(scale=lambda c: [n**-0.5 for n in (c.V.shape[1], len(c.K), len(c.Q))]),
+    scores_negated="""Your scores have the wrong sign: keys that point the way of a query get the
+        least. Use Q @ K.T as it is.""",
+    scale_fixed=f"""Your scale is not 1/√d_k at every size. Take d_k from the shape of K.
+        {SCALE}""",
+    # Numbers out of range
+    nan="""Your weights hold NaN, although no score here is large. Look for a division by a sum that
+        is 0, or a root of a negative number.""",
+    nan_on_masked_row="""A query that may read nothing gets NaN: its scores are all minus infinity,
+        and the softmax divides 0 by 0. Give such a row weights of 0.""",
+    zero_times_infinity="""Your mask turns scores into NaN or plus infinity, and the row becomes
+        NaN. 0 times infinity is NaN, and plus infinity blocks nothing: choose with np.where(mask,
+        scores, -np.inf).""",
+    no_max_subtraction="""The exponential of a large score overflows, or all of a row's underflow to
+        0. Subtract from each row its largest score first; that leaves the weights as they are.""",
+    scores_clipped="""Large scores lose their differences, as if cut off at a limit. Subtract from
+        each row its largest score instead.""",
+    global_max="""You subtract one number from all rows, so a row far below it underflows to 0 / 0.
+        Subtract from each row its own largest score: max(axis=-1, keepdims=True).""",
+    # The output beside weights that are right
+    keys_for_values=Mistake("""Your output mixes the rows of K. The weights come from the keys; what
+        they mix are the values: weights @ V.""").makes(output=lambda c, weights: weights @ c.K),
+    output_from_scores=Mistake("""Your output multiplies V by the scores. Multiply it by the
+        weights.""").makes(output=lambda c, weights: [s @ c.V for s in c.both]),
+    output_ignores_mask=Mistake("""Your weights follow the mask, but your output does not. Compute
+        it from the masked weights.""").makes(output=lambda c, weights: softmax(c.scores) @ c.V),
+    output_scaled=Mistake("""Your output is a fraction of the weighted mean. The weights sum to 1
+        already: return weights @ V, not divided by anything.
+        """).makes(output=lambda c, weights: [weights @ c.V / n for n in (c.root, *c.V.shape)]),
+    transposed=Mistake("""You return a transposed matrix. Queries are the rows, of the weights and
+        of the output.""").makes(output=lambda c, weights: (weights @ c.V).T),
+    output_value="""Your weights are right, but your output is not their weighted mean of the
+        values. Return weights @ V.""",
+    # What fits no other cause
+    imprecise="It is close, but not to 1e-5. Do not round, and work in float32 or float64.",
+    value="""Your weights are not the softmax of QKᵀ / √d_k. Compare the scores of the case below
+        with yours first, then the softmax of one row.""",
+)
+
+
+def wrong_scale(case: Case, weights: np.ndarray) -> str | None:
+    """Name the cause where weights are a softmax of the allowed scores, wrongly scaled."""
+    factor = _scale_used(case, weights)
+    if factor is None or np.isclose(factor, 1 / case.root, rtol=1e-3):
+        return None
+    if factor < 0:
+        return "scores_negated"
+    same = functools.partial(np.isclose, rtol=1e-3)
+    return MISTAKES.explain("scale", factor, case, same=same) or "scale_fixed"
+
+
+def _scale_used(case: Case, weights: np.ndarray) -> float | None:
+    """Find c where weights are softmax(c QKᵀ) over the allowed keys, or None if no c fits."""
+    allowed = case.allowed
+    counts = allowed.sum(-1, keepdims=True)
+    if (weights[allowed] <= 0).any() or (counts == 0).any():
+        return None
+    logs = np.log(weights, where=allowed, out=np.zeros_like(weights))
+    raw = np.where(allowed, case.raw, 0)
+    logs, raw = ((a - a.sum(-1, keepdims=True) / counts) * allowed for a in (logs, raw))
+    if not raw.any():
+        return None
+    factor = float((logs * raw).sum() / (raw**2).sum())
+    return None if differs(_shares(factor * case.raw, allowed), weights) else factor

@@ -1,0 +1,130 @@
+"""What a student's profile of exercise 1.5 measures of functions whose cost is known."""
+
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from attnlab.checks._diagnose import ask, require_unchanged, show
+from attnlab.checks.check_1_5.cases import DEVICE, TakesTime, hold_memory, queue_work
+from attnlab.checks.check_1_5.mistakes import BEFORE, MISTAKES, within
+from attnlab.profiling import measure
+
+USUAL, SLOW = 0.0005, 0.15  # seconds of a usual call, and of the one that stands out
+
+
+def read_rows(name: str, value: Any) -> np.ndarray:
+    """Read rows of n, seconds and peak_bytes, (N, 3); NaN where there is no finite number."""
+
+    def number(item: Any) -> float:
+        if isinstance(item, str):
+            raise MISTAKES.failure("text_for_number", name=name, text=item)
+        return np.nan if item is None or not np.isfinite(float(item)) else float(item)
+
+    try:
+        rows = [[int(n), number(seconds), number(peak)] for n, seconds, peak in value]
+    except (TypeError, ValueError):
+        rows = []
+    if not rows:
+        raise MISTAKES.failure("wrong_form", name=name)
+    return np.array(rows)
+
+
+def run(profile: Callable, fn: Callable, n_values: Sequence[int], case: str) -> np.ndarray:
+    """Call the student's profile and read its rows; fail unless there is one for each n."""
+    asked = list(n_values)
+    rows = ask(profile, fn, asked, case=case)
+    if isinstance(rows, Generator):
+        rows = ask(list, rows, case=case)
+    require_unchanged("n_values", n_values, asked)
+    rows = read_rows("profile(fn, n_values)", rows)
+    given, asked = [int(n) for n in rows[:, 0]], list(n_values)
+    if given == asked:
+        return rows
+    cause = "rows_missing" if set(given) < set(asked) else "wrong_n"
+    if sorted(given) == sorted(asked):
+        cause = "order"
+    raise MISTAKES.failure(cause, given=given, asked=asked, case=case)
+
+
+def require_peaks(profile: Callable, sizes: np.ndarray) -> np.ndarray:
+    """Fail unless peak_bytes is the peak of one call, whatever was measured before it."""
+    before = torch.ones(BEFORE, dtype=torch.uint8, device=DEVICE)  # must not be counted
+    _, seconds, peaks = run(profile, hold_memory, sizes.tolist(), f"n_values = {sizes.tolist()}").T
+    del before
+    peaks, right = np.nan_to_num(peaks), 2 * sizes**2
+    if _near(peaks, right):
+        return peaks
+    cause = (
+        MISTAKES.explain("seconds", seconds, right, same=_near)
+        or MISTAKES.explain("peaks", peaks, right, same=_near)
+        or MISTAKES.explain("magnitude", peaks, right, same=within)
+        or "wrong_memory"
+    )
+    raise MISTAKES.failure(cause, show(0, n=sizes, yours=peaks, right=right))
+
+
+def _near(given: np.ndarray, right: np.ndarray) -> bool:
+    """Tell whether byte counts agree, up to the rounding of an allocator."""
+    return bool((np.abs(given - right) <= 0.02 * right + 4096 * (right > 1e5)).all())
+
+
+def require_seconds(profile: Callable) -> int:
+    """Fail unless seconds is the time of one call in seconds; give the number of calls for an n."""
+    fn = TakesTime(lambda n, call: 0.015)
+    ((_, seconds, _),) = run(profile, fn, [2], "a function that takes 15 milliseconds")
+    calls = fn.calls[2]
+    if not calls:
+        raise MISTAKES.failure("not_called")
+    low = 0.8 * min(call.processor for call in calls)
+    high = 1.25 * max(call.wall for call in calls) + 0.002
+    if not low <= seconds <= high:
+        time = low, high, sum(call.wall for call in calls)
+        cause = MISTAKES.explain("time", np.nan_to_num(seconds), *time, same=within)
+        example = f"    the function takes 0.015 seconds, yours {seconds:.4g}"
+        raise MISTAKES.failure(cause or "wrong_time", example, calls=len(calls))
+    uncounted = [call.counting for call in calls].count(False)
+    if uncounted == 0 or (uncounted == 1 and len(calls) > 2):
+        raise MISTAKES.failure("timed_while_counting")
+    return len(calls)
+
+
+def require_usual_call(profile: Callable, calls: int) -> None:
+    """Fail where one slow call among those made for an n decides the result.
+
+    Of the calls for the i-th n one is slow, each time another one.
+    """
+    waiting = list(range(1, calls + 1)) if calls <= 8 else [1, 2, 3, calls // 2, calls]
+    felt: list[int] = []
+    for _ in range(3):  # again where the machine was too busy to tell
+        waiting = _unclear(profile, calls, waiting, felt) if waiting else []
+    if felt:
+        cause = "no_warm_up" if 1 in felt else "mean_not_median"
+        if calls == 1 or (len(felt) == 1 and felt != [1]):
+            cause = "single_run"
+        numbers = ", ".join(map(str, sorted(felt)))
+        example = f"    {calls} calls for an n, one of them slow; felt where it is number {numbers}"
+        raise MISTAKES.failure(cause, example)
+
+
+def _unclear(profile: Callable, calls: int, places: list[int], felt: list[int]) -> list[int]:
+    """Add the places at which a slow call is felt to `felt`, and give those that do not tell."""
+    fn, unclear = TakesTime(lambda n, call: SLOW if call == n else USUAL), []
+    rows = run(profile, fn, places, "a function of which one call is slow")
+    for place, seconds in zip(places, rows[:, 1], strict=True):
+        walls = [call.wall for call in fn.calls[place]]
+        slowest = max(walls[: place - 1] + walls[place:], default=USUAL)  # of the usual ones
+        if seconds > 1.25 * slowest + 0.0005:
+            felt.append(place)
+        elif slowest > SLOW / calls / 2:
+            unclear.append(place)
+    return unclear
+
+
+def require_synchronised(profile: Callable) -> None:
+    """Fail where a clock is read before a CUDA GPU has done its work; pass where there is none."""
+    if DEVICE == "cuda":
+        ((_, seconds, _),) = run(profile, queue_work, [2], "work that is queued on the GPU")
+        if seconds < measure(queue_work, 1, device="cuda").seconds / 2:
+            raise MISTAKES.failure("not_synchronised")
