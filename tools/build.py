@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 import vendor
-from files import BUILD, DOCTREES, ROOT, files_below, hash_files, locked
+from files import BUILD, DOCTREES, ROOT, files_below, hash_files, one_at_a_time
 from report import COLOUR, ToolError
 
 HTML = BUILD / "html"
@@ -110,7 +110,7 @@ def main() -> int:
     """Build, and say where the book is."""
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
     try:
-        with locked("build", "Another build is at work; this one waits for its end."):
+        with one_at_a_time("build", "Another build is at work; this one waits for its end."):
             print(build())
     except ToolError as error:
         print(f"\n{error}\n\nThe book is not built.", file=sys.stderr)

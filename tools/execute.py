@@ -8,7 +8,7 @@ from pathlib import Path
 
 import nbformat
 import yaml
-from files import BUILD, DOCTREES, ROOT, locked
+from files import BUILD, DOCTREES, ROOT, one_at_a_time
 from fingerprint import fingerprint
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
@@ -102,7 +102,7 @@ class Outputs:
     """
 
     def __init__(self):
-        with locked("outputs"):
+        with one_at_a_time("outputs"):
             self.cache = get_cache(BUILD / ".jupyter_cache")
             _ = self.cache.db  # two processes may not make it at once
 
@@ -120,7 +120,7 @@ class Outputs:
         An interruption at any moment leaves it stale.
         """
         bundle = CacheBundleIn(notebook, str(path))
-        with locked("outputs"):
+        with one_at_a_time("outputs"):
             self.cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
         # Sphinx cannot see that outputs changed. Without its doctree it reads the page again.
         name = path.relative_to(ROOT).with_suffix(".doctree")

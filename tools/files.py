@@ -30,7 +30,7 @@ def hash_files(files: Iterable[Path], root: Path = ROOT) -> str:
 
 
 @contextmanager
-def locked(name: str, waiting: str = "") -> Iterator[None]:
+def one_at_a_time(name: str, waiting: str = "") -> Iterator[None]:
     """Let one process at a time into the block; print `waiting` before any wait for another."""
     from filelock import FileLock, Timeout  # not for the system's Python, which makes .venv
 
