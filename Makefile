@@ -3,12 +3,15 @@ PORT ?= 8000
 PYTHON_CANDIDATES := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 python)
 VENV_PYTHON := .venv/bin/python
 
+# Tests run side by side, in the groups and the order of conftest.py.
+PARALLEL := -n logical --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
+
 # A user's own python3 kernel must not win over the one of .venv.
 export JUPYTER_PREFER_ENV_PATH := 1
 export SOLUTIONS
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab check test lint tidy release bench profile-gpu story clean env
+.PHONY: help book serve lab check test lint tidy release bench profile-gpu story clean env test-fast
 
 help: ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -27,7 +30,10 @@ check: env ## Run your exercises and say what is right and what is not (EX=1_3, 
 	@$(VENV_PYTHON) tools/check.py "$(EX)"
 
 test: lint ## Lint, unit tests, every notebook, the build and its pages in a browser
-	@$(VENV_PYTHON) -m pytest --nbval-lax
+	@OMP_NUM_THREADS=1 $(VENV_PYTHON) -m pytest --nbval-lax $(PARALLEL)
+
+test-fast: env ## Test in a minute what needs no browser, no built book and no notebook
+	@OMP_NUM_THREADS=1 $(VENV_PYTHON) -m pytest -m "not slow" $(PARALLEL)
 
 lint: env ## Check the style of code, the form of notebooks, and exercises/ against solutions/
 	@$(VENV_PYTHON) -m ruff check .

@@ -1,8 +1,8 @@
 """Build the book into _build/html; execute only what changed, and never show a stale page.
 
-_build/book.json remembers the fingerprint of each executed notebook and the hash of everything the
-last good build was made from. It is written in such an order that an interruption at any moment
-makes the next build do too much rather than too little.
+_build/book.json remembers the hash of everything the last good build was made from. It is written
+in such an order that an interruption at any moment makes the next build do too much rather than too
+little.
 """
 
 import json
@@ -13,11 +13,10 @@ import subprocess
 import sys
 
 import vendor
-from files import BUILD, ROOT, files_below, hash_files
+from files import BUILD, DOCTREES, ROOT, files_below, hash_files, one_at_a_time
 from report import COLOUR, ToolError
 
 HTML = BUILD / "html"
-DOCTREES = BUILD / ".doctrees"
 MEMORY = BUILD / "book.json"
 LOG = BUILD / "sphinx.log"
 
@@ -37,7 +36,7 @@ SPHINX = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()"
 
 def read_memory() -> dict:
     """Read what earlier builds left; a damaged file counts as none."""
-    empty = {"fingerprints": {}, "setup": None, "content": None}
+    empty = {"setup": None, "content": None}
     try:
         return empty | json.loads(MEMORY.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -76,19 +75,6 @@ def run_sphinx() -> None:
         raise ToolError(f"{said}\nThe whole output: {LOG.relative_to(ROOT)}")
 
 
-def execute_stale(memory: dict) -> list[ToolError]:
-    """Execute each notebook whose fingerprint changed."""
-    from execute import execute_all  # slow to import, and not needed where nothing changed
-
-    def remember(name: str, mark: str) -> None:
-        # Sphinx cannot see that outputs changed. Without its doctree it reads the page again.
-        DOCTREES.joinpath(name).with_suffix(".doctree").unlink(missing_ok=True)
-        memory["fingerprints"][name] = mark
-        write_memory(memory)
-
-    return execute_all(memory["fingerprints"], remember)
-
-
 def build() -> str:
     """Do what is left to do, and say in one line what that was.
 
@@ -105,7 +91,9 @@ def build() -> str:
     }
     if HTML.joinpath("index.html").is_file() and memory | now == memory:
         return "Nothing changed since the last build."
-    if failures := execute_stale(memory):
+    from execute import execute_all  # slow to import, and not needed where nothing changed
+
+    if failures := execute_all():
         raise ToolError("\n\n".join(map(str, failures)))
     if memory["setup"] != now["setup"]:
         # Also after a failed or interrupted build, since Sphinx warns only of pages that it reads.
@@ -122,7 +110,8 @@ def main() -> int:
     """Build, and say where the book is."""
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
     try:
-        print(build())
+        with one_at_a_time("build", "Another build is at work; this one waits for its end."):
+            print(build())
     except ToolError as error:
         print(f"\n{error}\n\nThe book is not built.", file=sys.stderr)
         return 1

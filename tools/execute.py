@@ -4,12 +4,11 @@ import asyncio
 import atexit
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
 import yaml
-from files import BUILD, ROOT
+from files import BUILD, DOCTREES, ROOT, one_at_a_time
 from fingerprint import fingerprint
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
@@ -97,23 +96,42 @@ def describe(error: Exception, path: Path, cell: NotebookNode | None) -> str:
 
 
 class Outputs:
-    """The outputs of executed notebooks, in the cache that MyST-NB reads."""
+    """The outputs of executed notebooks, in the cache that MyST-NB reads.
 
-    def __init__(self, folder: Path):
-        self.cache = get_cache(folder)
+    Beside it stands a mark for each notebook: the fingerprint that its outputs belong to.
+    """
 
-    def hold(self, notebook: NotebookNode) -> bool:
-        """Tell whether there are outputs for this code."""
+    def __init__(self):
+        with one_at_a_time("outputs"):
+            self.cache = get_cache(BUILD / ".jupyter_cache")
+            _ = self.cache.db  # two processes may not make it at once
+
+    def are_fresh(self, notebook: NotebookNode, path: Path, mark: str) -> bool:
+        """Tell whether there are outputs for this notebook, and all that it depends on."""
         try:
             self.cache.match_cache_notebook(notebook)
-        except KeyError:
+            return mark_of(path).read_text(encoding="utf-8") == mark
+        except (KeyError, OSError):
             return False
-        return True
 
-    def keep(self, notebook: NotebookNode, path: Path) -> None:
-        """Put an executed notebook in the place of any other with the same code."""
+    def keep(self, notebook: NotebookNode, path: Path, mark: str) -> None:
+        """Put an executed notebook in the place of any other with the same code.
+
+        An interruption at any moment leaves it stale.
+        """
         bundle = CacheBundleIn(notebook, str(path))
-        self.cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+        with one_at_a_time("outputs"):
+            self.cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+        # Sphinx cannot see that outputs changed. Without its doctree it reads the page again.
+        name = path.relative_to(ROOT).with_suffix(".doctree")
+        DOCTREES.joinpath(name).unlink(missing_ok=True)
+        mark_of(path).parent.mkdir(exist_ok=True)
+        mark_of(path).write_text(mark, encoding="utf-8")
+
+
+def mark_of(path: Path) -> Path:
+    """Give the file of a notebook's mark."""
+    return BUILD / "executed" / f"{path.stem}.mark"
 
 
 def notebooks() -> list[Path]:
@@ -123,25 +141,21 @@ def notebooks() -> list[Path]:
     return [path for path in paths if path.is_file()]
 
 
-def execute_all(known: dict[str, str], remember: Callable[[str, str], None]) -> list[ToolError]:
-    """Execute the notebooks whose fingerprint is not the known one; go on after a failure.
-
-    `remember` gets the name and the new fingerprint of each notebook whose outputs are kept.
-    """
+def execute_all() -> list[ToolError]:
+    """Execute the notebooks whose outputs are not fresh; go on after a failure."""
     timeout = yaml.safe_load((ROOT / "_config.yml").read_text())["execute"]["timeout"]
-    outputs = Outputs(BUILD / ".jupyter_cache")
+    outputs = Outputs()
     stale = []
     for path in notebooks():
-        name, notebook = path.relative_to(ROOT).as_posix(), nbformat.read(path, as_version=4)
+        notebook = nbformat.read(path, as_version=4)
         mark = fingerprint(notebook, path, ROOT)
-        if known.get(name) != mark or not outputs.hold(notebook):
-            stale.append((path, name, notebook, mark))
+        if not outputs.are_fresh(notebook, path, mark):
+            stale.append((path, notebook, mark))
     failures = []
-    for count, (path, name, notebook, mark) in enumerate(stale, start=1):
+    for count, (path, notebook, mark) in enumerate(stale, start=1):
+        label = f"executing {count} of {len(stale)}: {path.relative_to(ROOT).as_posix()}"
         try:
-            label = f"executing {count} of {len(stale)}: {name}"
-            outputs.keep(execute(notebook, path, label, timeout), path)
-            remember(name, mark)
+            outputs.keep(execute(notebook, path, label, timeout), path, mark)
         except ToolError as error:
             failures.append(error)
     return failures

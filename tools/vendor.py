@@ -13,7 +13,7 @@ import tarfile
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
-from files import BUILD, ROOT
+from files import BUILD, ROOT, one_at_a_time
 from report import ToolError, run_logged
 
 LOCK = ROOT / "package-lock.json"
@@ -98,6 +98,7 @@ def unpack(name: str, archive: Path, folder: Path) -> None:
                 target.write_bytes(tar.extractfile(member).read().replace(old, new))
 
 
+@one_at_a_time("vendor")
 def ensure() -> None:
     """Bring _build/vendor to what the lock and this file say, if it is not.
 

@@ -11,6 +11,7 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[2]
 SUPPORT = (ROOT / "tools", ROOT / "tests" / "support", Path(__file__).parent / "support")
@@ -30,13 +31,24 @@ HOW_TO_GET_ONE = (
 
 
 @pytest.fixture(scope="session")
-def book() -> Path:
-    """Build the book and give the folder of its pages."""
+def book(tmp_path_factory) -> Path:
+    """Build the book and give the folder of its pages; processes of one run build it once."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # what all processes of this run share
+    with FileLock(folder / "book.lock"):
+        if not folder.joinpath("book").exists():
+            build_book()
+            folder.joinpath("book").touch()
+    return ROOT / "_build" / "html"
+
+
+def build_book() -> None:
+    """Build the book as `make book` does."""
     command = [sys.executable, "tools/build.py"]
     env = {name: value for name, value in os.environ.items() if name != "SOLUTIONS"}
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"\n{done.stdout}{done.stderr}"
-    return ROOT / "_build" / "html"
 
 
 @pytest.fixture(scope="session")

@@ -181,6 +181,7 @@ def test_help_lists_every_target_in_one_line_and_needs_no_python(tmp_path):
         "lab",
         "check",
         "test",
+        "test-fast",
         "lint",
         "tidy",
         "release",

@@ -102,12 +102,16 @@ class TinyBook:
         notebook = new_notebook(cells=nbformat.from_dict(cells), metadata=tidy.METADATA)
         self.write(name, nbformat.writes(notebook))
 
+    def environment(self, **others: str) -> dict[str, str]:
+        """Give the environment in which the book's notebooks find the book's package."""
+        return os.environ | {"PYTHONPATH": str(self.root / "src"), "SOLUTIONS": ""} | others
+
     def start(self, **environment: str) -> subprocess.Popen:
         """Start the build."""
         return subprocess.Popen(
             [sys.executable, "tools/build.py"],
             cwd=self.root,
-            env=os.environ | {"PYTHONPATH": str(self.root / "src"), "SOLUTIONS": ""} | environment,
+            env=self.environment(**environment),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -1,0 +1,89 @@
+"""How all tests run together: in which groups and order, and what the inner loop leaves out.
+
+Under pytest-xdist the tests of a group run one after the other in one process. Each file is a
+group, and so is each notebook: its cells share a kernel. `make test` starts the groups in the order
+of this file.
+"""
+
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests" / "support")]
+
+# What measures time is one group, so that no measurement disturbs another.
+TIMED = ("tests/*bench*", "tests/*profil*", "tests/attnlab/checks/*1_5*", "solutions/1_5*")
+# Groups that start first: chapters, whose outputs the book's build then finds, and the long ones,
+# so that none is left over at the end. The first test of a page builds the book, and other tests of
+# pages would wait for that: between the first file of them and the next stand files without pages.
+FIRST = (
+    *("chapters/*", "solutions/*"),
+    "tests/book/test_figures.py",
+    *("tests/book/test_exercises_lab.py", "tests/book/test_build.py", "tests/nbmark/test_points*"),
+    *("tests/book/test_accessibility.py", "tests/book/test_browser.py"),
+    *("tests/book/test_figures_lab.py", "tests/book/test_nbgrader.py"),
+    *("tests/attnlab/test_flash_triton.py", "tests/book/test_exercises.py"),
+    *("tests/book/test_exercise_pages.py", "tests/book/test_chapter_outputs.py"),
+    *("tests/attnlab/checks/*1_5*", "tests/nbmark/test_plugin.py", "tests/book/test_widgets.py"),
+)
+# What `make test-fast` leaves out: whatever runs notebooks or compiles, and whatever needs a
+# browser or a built book.
+SLOW = (
+    *("*.ipynb", "tests/attnlab/test_flash_triton.py", "tests/nbmark/test_p[lo]*"),
+    *("tests/book/test_check.py", "tests/book/test_exercises.py", "tests/book/test_nbgrader.py"),
+)
+SLOW_FIXTURES = {"browser", "book", "tiny"}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let chapters that nbval runs leave their outputs for the book."""
+    config.addinivalue_line("markers", "slow: left out by `make test-fast`")
+    if config.getoption("nbval", False) or config.getoption("nbval_lax", False):
+        from chapter_outputs import Chapters
+
+        config.pluginmanager.register(Chapters(), "chapters")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark slow tests, and bring the groups in order."""
+    for item in items:
+        if is_one_of(SLOW, name_of(item)) or SLOW_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
+    items.sort(key=place)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Hand the groups out under `--dist loadgroup`; pytest 9.2 drops xdist's own marks of them."""
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Groups(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            name = nodeid.partition("::")[0]
+            return "timed" if is_one_of(TIMED, name) else name
+
+    return Groups(config, log)
+
+
+def name_of(item: pytest.Item) -> str:
+    """Give the file of a test, from the project's root if it lies below."""
+    inside = item.path.is_relative_to(ROOT)
+    return (item.path.relative_to(ROOT) if inside else item.path).as_posix()
+
+
+def is_one_of(patterns: tuple[str, ...], name: str) -> bool:
+    """Tell whether a file has one of these names."""
+    return any(fnmatch(name, pattern) for pattern in patterns)
+
+
+def place(item: pytest.Item) -> int:
+    """Give the place of a test's file in the order."""
+    name = name_of(item)
+    return next((at for at, first in enumerate(FIRST) if fnmatch(name, first)), len(FIRST))
