@@ -13,8 +13,11 @@ import subprocess
 import sys
 
 import vendor
+from commands import COLOUR, ToolError
 from files import BUILD, ROOT, files_below, hash_files
-from report import COLOUR, ToolError
+
+from nbmark.own_kernel import use_own_kernel
+from nbmark.whole import write_whole
 
 HTML = BUILD / "html"
 DOCTREES = BUILD / ".doctrees"
@@ -47,9 +50,7 @@ def read_memory() -> dict:
 def write_memory(memory: dict) -> None:
     """Replace the file as a whole."""
     BUILD.mkdir(exist_ok=True)
-    part = MEMORY.with_suffix(".part")
-    part.write_text(json.dumps(memory, indent=1), encoding="utf-8")
-    part.replace(MEMORY)
+    write_whole(MEMORY, json.dumps(memory, indent=1))
 
 
 def name_cell(place: re.Match) -> str:
@@ -120,7 +121,7 @@ def build() -> str:
 
 def main() -> int:
     """Build, and say where the book is."""
-    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
+    use_own_kernel()
     try:
         print(build())
     except ToolError as error:

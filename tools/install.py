@@ -9,8 +9,8 @@ import shutil
 import subprocess
 import sys
 
+from commands import ToolError, run_logged
 from files import BUILD, ROOT
-from report import ToolError, run_logged
 
 VENV = ROOT / ".venv"
 VENV_PYTHON = VENV / "bin" / "python"

@@ -4,7 +4,6 @@ The cell `setup` of each notebook, in both folders, is written here: it imports 
 installs this package where it is missing, once the book has an address (see CONTRIBUTING.md).
 """
 
-import os
 import re
 import sys
 from pathlib import Path
@@ -17,6 +16,7 @@ from tidy import committed_form
 
 from nbmark.notebook import Unreadable, read
 from nbmark.release import ReleaseError, student_version
+from nbmark.whole import write_whole
 
 SETUP = "setup"
 
@@ -94,9 +94,7 @@ def write(texts: dict[Path, str]) -> None:
         if path.is_file() and path.read_text(encoding="utf-8") == text:
             continue
         path.parent.mkdir(exist_ok=True)
-        part = path.with_suffix(".part")
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
+        write_whole(path, text)
         print(f"wrote {path.relative_to(ROOT)}")
 
 

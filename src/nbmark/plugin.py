@@ -5,6 +5,7 @@ from collections.abc import Generator
 
 import pytest
 
+from nbmark.own_kernel import use_own_kernel
 from nbmark.skip import skip_reason
 
 
@@ -22,7 +23,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Switch marking on."""
+    """Start kernels of this interpreter, and switch marking on."""
+    use_own_kernel()
     if config.option.points is not None:
         from nbmark import points_plugin
 

@@ -6,12 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import commands
 import install
 import pytest
-import report
 import vendor
+from commands import ToolError, explain
 from files import ROOT
-from report import ToolError, explain
 
 NO_NETWORK = """\
 WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError(': Failed to
@@ -48,11 +48,11 @@ def test_a_hiccup_of_the_network_long_before_the_failure_is_not_blamed():
 
 
 def test_a_failing_command_is_explained_and_its_whole_output_is_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(report, "ROOT", tmp_path)
+    monkeypatch.setattr(commands, "ROOT", tmp_path)
     log = tmp_path / "_build" / "x.log"
     script = "import sys; print('first'); print('ERROR: last', file=sys.stderr); sys.exit(3)"
     with pytest.raises(ToolError, match=r"ERROR: last The whole output: _build/x\.log"):
-        report.run_logged([sys.executable, "-c", script], log)
+        commands.run_logged([sys.executable, "-c", script], log)
     assert sorted(log.read_text().split("\n")[:2]) == ["ERROR: last", "first"]
 
 
