@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 import vendor
-from commands import COLOUR, ToolError
+from commands import COLOUR, ToolError, explain_refusal
 from files import BUILD, ROOT, files_below, hash_files
 
 from nbmark.own_kernel import use_own_kernel
@@ -27,7 +27,7 @@ LOG = BUILD / "sphinx.log"
 # A change here can change every page; Sphinx itself does not notice all of them.
 SETUP = (
     *("_config.yml", "_toc.yml", "references.bib", "package-lock.json"),
-    *("requirements.txt", "requirements-model.txt"),
+    *("requirements.lock", "requirements-torch.lock"),
     *("_static", "tools"),
 )
 CONTENT = (
@@ -126,6 +126,9 @@ def main() -> int:
         print(build())
     except ToolError as error:
         print(f"\n{error}\n\nThe book is not built.", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(explain_refusal(error), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\nInterrupted; the next call goes on from here.", file=sys.stderr)
