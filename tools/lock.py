@@ -9,19 +9,19 @@ requirements.txt does not name.
 """
 
 import re
-import subprocess
 import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from commands import ToolError, explain
-from files import ROOT
+from commands import ToolError, run_logged
+from files import BUILD, ROOT
 
 LOCK, TORCH_LOCK = ROOT / "requirements.lock", ROOT / "requirements-torch.lock"
 HUMAN, MODEL = ROOT / "requirements.txt", ROOT / "requirements-model.txt"
 TORCHS_OWN = re.compile(r"torch|triton|nvidia-.*|cuda-.*")
+LOG = BUILD / "lock.log"
 HEAD = "# Written by `make lock` from {}: edit that.\n"
 REMEDY = "requirements.lock is not what {} asks for ({}): run `make lock`"
 
@@ -66,9 +66,7 @@ def resolve(source: Path, known: str, *options: str) -> dict[str, str]:
         command = [sys.executable, "-m", "uv", "pip", "compile", source.name, "-o", str(target)]
         command += ["--quiet", "--no-header", "--generate-hashes", "--universal", *options]
         command += ["--python-version", oldest, "--no-emit-package", project["name"]]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
-        if done.returncode:
-            raise ToolError(f"{explain(done.stderr)}\n{done.stderr}")
+        run_logged(command, LOG)
         return entries(target.read_text(encoding="utf-8"))
 
 
