@@ -106,7 +106,9 @@ def execute_all(known: dict[str, str], remember: Callable[[str, str], None]) -> 
 
     `remember` gets the name and the new fingerprint of each notebook whose outputs are kept.
     """
-    timeout = yaml.safe_load((ROOT / "_config.yml").read_text())["execute"]["timeout"]
+    timeout = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["execute"][
+        "timeout"
+    ]
     outputs = Outputs(BUILD / ".jupyter_cache")
     stale = []
     for path in notebooks():
