@@ -16,8 +16,8 @@ import vendor
 from commands import COLOUR, ToolError, explain_refusal
 from files import BUILD, ROOT, files_below, hash_files
 
+from nbmark.files import put
 from nbmark.own_kernel import use_own_kernel
-from nbmark.whole import write_whole
 
 HTML = BUILD / "html"
 DOCTREES = BUILD / ".doctrees"
@@ -50,7 +50,7 @@ def read_memory() -> dict:
 def write_memory(memory: dict) -> None:
     """Replace the file as a whole."""
     BUILD.mkdir(exist_ok=True)
-    write_whole(MEMORY, json.dumps(memory, indent=1))
+    put(MEMORY, json.dumps(memory, indent=1))
 
 
 def name_cell(place: re.Match) -> str:

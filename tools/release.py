@@ -4,6 +4,7 @@ The cell `setup` of each notebook, in both folders, is written here: it imports 
 installs this package where it is missing, once the book has an address (see CONTRIBUTING.md).
 """
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -16,7 +17,6 @@ from tidy import committed_form
 
 from nbmark.notebook import Unreadable, read
 from nbmark.release import ReleaseError, student_version
-from nbmark.whole import write_whole
 
 SETUP = "setup"
 
@@ -94,7 +94,9 @@ def write(texts: dict[Path, str]) -> None:
         if path.is_file() and path.read_text(encoding="utf-8") == text:
             continue
         path.parent.mkdir(exist_ok=True)
-        write_whole(path, text)
+        part = path.with_suffix(".part")
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, path)
         print(f"wrote {path.relative_to(ROOT)}")
 
 

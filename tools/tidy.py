@@ -12,7 +12,7 @@ import nbformat
 from files import ROOT
 from nbformat import NotebookNode
 
-from nbmark.whole import write_whole
+from nbmark.files import put
 
 FOLDERS = ("chapters", "exercises", "solutions")
 METADATA = {
@@ -100,7 +100,7 @@ def main(check: bool) -> int:
         if check:
             print(f"{path.relative_to(ROOT)} is not in committed form: run `make tidy`")
         else:
-            write_whole(path, form)
+            put(path, form)
             print(f"tidied {path.relative_to(ROOT)}")
     return 1 if check and untidy else 0
 

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from nbmark.whole import write_whole
+from nbmark.files import put
 
 
 def write_record(path: Path, record: dict) -> None:
@@ -17,7 +17,7 @@ def write_record(path: Path, record: dict) -> None:
         Numbers, strings, None, lists and dicts.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, json.dumps(record, indent=1, allow_nan=False) + "\n")
+    put(path, json.dumps(record, indent=1, allow_nan=False) + "\n")
 
 
 def read_records(folder: str | Path, pattern: str = "*.json") -> list[dict]:

@@ -1,5 +1,7 @@
 """Runs a notebook and prints what its graded cells say, as Jupyter would show it."""
 
+import asyncio
+import atexit
 import re
 import subprocess
 from collections.abc import Callable, Mapping
@@ -7,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_client.kernelspec import NoSuchKernel
+from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
 from nbmark.notebook import Unreadable, grade_id, is_graded, is_manual, read, settings
-from nbmark.running import run_notebook
+from nbmark.running import QUIET_KERNEL, Interrupt
 
 CELL_TIMEOUT = 600  # seconds
 TRACEBACK_LINES = 8
@@ -107,11 +110,28 @@ def _said(error: NotebookNode) -> str:
 
 def _run(notebook: NotebookNode, folder: Path, note: Callable[..., None]) -> str:
     """Execute all cells, and say in one line why not all of them were, if so."""
-    options = {"timeout": CELL_TIMEOUT, "allow_errors": True, "on_cell_executed": note}
+    interrupt = Interrupt()
+    client = NotebookClient(
+        notebook,
+        timeout=CELL_TIMEOUT,
+        kernel_name="python3",
+        config=QUIET_KERNEL,
+        allow_errors=True,
+        record_timing=False,
+        resources={"metadata": {"path": str(folder)}},
+        on_notebook_start=interrupt.listen,
+        on_cell_executed=note,
+    )
     try:
-        run_notebook(notebook, folder, subprocess.DEVNULL, **options)
-    except tuple(ENDED) as error:
+        asyncio.run(client.async_execute(stderr=subprocess.DEVNULL))
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+    except (CellTimeoutError, DeadKernelError, NoSuchKernel) as error:
+        if interrupt.pressed:
+            raise KeyboardInterrupt from None
         return ENDED[type(error)]
+    finally:
+        atexit.unregister(client._cleanup_kernel)  # it would complain of what is cleaned up by now
     return ""
 
 

@@ -7,13 +7,13 @@ error. Everything else earns 0 and says why.
 
 import csv
 import io
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from nbmark.notebook import Unreadable, grade_id, is_graded, is_manual, read, settings
 from nbmark.release import without_hidden_tests
-from nbmark.whole import write_whole
 
 TO_BE_READ = "to be read"
 
@@ -188,7 +188,12 @@ def write(path: Path, text: str) -> None:
 
     What UTF-8 lacks, such as the name of a file in another encoding, is written as an escape.
     """
-    write_whole(path, text, encoding="utf-8-sig", errors="backslashreplace", newline="")
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8-sig", errors="backslashreplace", newline="")
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _points(marks: Iterable[Mark]) -> float:
