@@ -6,12 +6,16 @@ VENV_PYTHON := .venv/bin/python
 # Tests run side by side, in the groups and the order of conftest.py.
 PARALLEL := -n logical --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
 
-# A user's own python3 kernel must not win over the one of .venv.
+# Here settings made for another Python or Jupyter, and a user's own IPython, end; `make lab` alone
+# keeps the latter. A terminal that is not UTF-8 shows a question mark for what it cannot show.
+unexport $(filter PYTHON%,$(.VARIABLES)) JUPYTER_PATH JUPYTER_CONFIG_PATH MPLBACKEND
+export PYTHONIOENCODING := :replace
 export JUPYTER_PREFER_ENV_PATH := 1
 export SOLUTIONS
+book check test lint bench: export IPYTHONDIR := $(CURDIR)/_build/ipython
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab check test lint tidy release bench profile-gpu story clean env test-fast
+.PHONY: help book serve lab check test test-fast lint tidy release lock bench profile-gpu story clean env
 
 help: ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -40,6 +44,7 @@ lint: env ## Check the style of code, the form of notebooks, and exercises/ agai
 	@$(VENV_PYTHON) -m ruff format --check .
 	@$(VENV_PYTHON) tools/tidy.py --check
 	@$(VENV_PYTHON) tools/release.py --check
+	@$(VENV_PYTHON) tools/lock.py --check
 
 tidy: env ## Bring code and notebooks into their committed form
 	@$(VENV_PYTHON) -m ruff check --fix --exit-zero .
@@ -48,6 +53,9 @@ tidy: env ## Bring code and notebooks into their committed form
 
 release: env ## Write exercises/ from solutions/
 	@$(VENV_PYTHON) tools/release.py
+
+lock: env ## Write the locks of the Python packages (UPGRADE=1: with the newest that fit)
+	@$(VENV_PYTHON) tools/lock.py $(if $(UPGRADE),--upgrade)
 
 bench: env ## Compare Flash attention with naive and PyTorch's on this CPU; fails on a missed bar
 	@$(VENV_PYTHON) tools/bench.py
@@ -62,13 +70,14 @@ clean: ## Remove everything that was built; .venv stays
 	@rm -rf _build .pytest_cache .ruff_cache .hypothesis
 	@find . -name .venv -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
-# Pyenv leaves shims that fail when run, so a candidate counts only by its exit status.
+# Pyenv leaves shims that fail when run, so a candidate counts only by its exit status. PyTorch sets
+# the newest Python.
 env:
 	@for python in $(PYTHON_CANDIDATES); do \
-	  if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
+	  if "$$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' >/dev/null 2>&1; then \
 	    exec "$$python" tools/install.py; \
 	  fi; \
 	done; \
-	echo "Python 3.11 or newer was not found as any of: $(PYTHON_CANDIDATES)." \
+	echo "None of Python 3.11 to 3.14 was found as any of: $(PYTHON_CANDIDATES)." \
 	  "Install it, or say where it is: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)" >&2; \
 	exit 1

@@ -74,7 +74,7 @@ def make_inputs(case: Case, device: str) -> list[Tensor]:
     return [torch.randn(shape, device=device, requires_grad=case.backward) for _ in range(3)]
 
 
-def naive(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None) -> Tensor:
+def naive(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> Tensor:
     """Give the output of attention that holds the whole matrix of weights."""
     return scaled_dot_product_attention(Q, K, V, mask)[0]
 

@@ -13,8 +13,11 @@ import subprocess
 import sys
 
 import vendor
+from commands import COLOUR, ToolError, explain_refusal
 from files import BUILD, DOCTREES, ROOT, files_below, hash_files, one_at_a_time
-from report import COLOUR, ToolError
+
+from nbmark.files import put
+from nbmark.own_kernel import use_own_kernel
 
 HTML = BUILD / "html"
 MEMORY = BUILD / "book.json"
@@ -23,7 +26,7 @@ LOG = BUILD / "sphinx.log"
 # A change here can change every page; Sphinx itself does not notice all of them.
 SETUP = (
     *("_config.yml", "_toc.yml", "references.bib", "package-lock.json"),
-    *("requirements.txt", "requirements-model.txt"),
+    *("requirements.lock", "requirements-torch.lock"),
     *("_static", "tools"),
 )
 CONTENT = (
@@ -46,9 +49,7 @@ def read_memory() -> dict:
 def write_memory(memory: dict) -> None:
     """Replace the file as a whole."""
     BUILD.mkdir(exist_ok=True)
-    part = MEMORY.with_suffix(".part")
-    part.write_text(json.dumps(memory, indent=1), encoding="utf-8")
-    part.replace(MEMORY)
+    put(MEMORY, json.dumps(memory, indent=1))
 
 
 def name_cell(place: re.Match) -> str:
@@ -108,12 +109,15 @@ def build() -> str:
 
 def main() -> int:
     """Build, and say where the book is."""
-    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
+    use_own_kernel()
     try:
         with one_at_a_time("build", "Another build is at work; this one waits for its end."):
             print(build())
     except ToolError as error:
         print(f"\n{error}\n\nThe book is not built.", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(explain_refusal(error), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\nInterrupted; the next call goes on from here.", file=sys.stderr)

@@ -6,6 +6,7 @@ from pathlib import Path
 from files import ROOT
 
 from nbmark.check import check
+from nbmark.own_kernel import use_own_kernel
 
 
 def choose(name: str, paths: list[Path]) -> list[Path]:
@@ -43,4 +44,5 @@ def main(name: str = "") -> int:
 
 
 if __name__ == "__main__":
+    use_own_kernel()
     sys.exit(main(*sys.argv[1:]))

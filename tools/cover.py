@@ -53,5 +53,6 @@ if __name__ == "__main__":
     figure = draw()
     figure.savefig(light, facecolor="white", metadata={"Date": None})
     figure.savefig(dark, transparent=True, metadata={"Date": None})
-    dark.write_text(dark.read_text().replace(plotting.INK, DARK_PAGES_INK))
+    text = dark.read_text(encoding="utf-8").replace(plotting.INK, DARK_PAGES_INK)
+    dark.write_text(text, encoding="utf-8")
     print(f"wrote {light} and {dark}")

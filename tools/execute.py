@@ -8,6 +8,7 @@ from pathlib import Path
 
 import nbformat
 import yaml
+from commands import COLOUR, ToolError
 from files import BUILD, DOCTREES, ROOT, one_at_a_time
 from fingerprint import fingerprint
 from jupyter_cache import get_cache
@@ -16,7 +17,6 @@ from jupyter_client.kernelspec import NoSuchKernel
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
-from report import COLOUR, ToolError
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 from nbmark.running import QUIET_KERNEL, Interrupt
@@ -143,7 +143,8 @@ def notebooks() -> list[Path]:
 
 def execute_all() -> list[ToolError]:
     """Execute the notebooks whose outputs are not fresh; go on after a failure."""
-    timeout = yaml.safe_load((ROOT / "_config.yml").read_text())["execute"]["timeout"]
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    timeout = config["execute"]["timeout"]
     outputs = Outputs()
     stale = []
     for path in notebooks():

@@ -76,7 +76,7 @@ def fingerprint(notebook: NotebookNode, path: Path, root: Path) -> str:
     """Hash all that the outputs of a notebook at `path` depend on."""
     cells = code_cells(notebook)
     to_python = TransformerManager().transform_cell
-    files = set(root.glob("requirements*.txt"))
+    files = set(root.glob("requirements*.lock"))
     for cell in cells:
         for name in imported_names(to_python(cell.source), package=""):
             files.update(files_of(name, root / "src"))

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
+from bench import naive
 from files import ROOT
 from provenance import provenance
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from attnlab import flash, flash_triton
-from attnlab.attention import scaled_dot_product_attention
 from attnlab.profiling import measure, progress
 from attnlab.records import write_record
 
@@ -29,11 +29,6 @@ B, H, D = 4, 8, 64  # d_model 512
 DTYPES = (torch.bfloat16, torch.float32)
 TOLERANCE = 0.05  # how far a variant may be from naive attention in float32, relative to its size
 BACKENDS = ("FLASH_ATTENTION", "EFFICIENT_ATTENTION", "CUDNN_ATTENTION", "MATH")
-
-
-def naive(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
-    """Give the output of attention that holds the whole matrix of weights."""
-    return scaled_dot_product_attention(Q, K, V)[0]
 
 
 def sdpa(backend: str) -> Callable:

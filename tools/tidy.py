@@ -12,6 +12,8 @@ import nbformat
 from files import ROOT
 from nbformat import NotebookNode
 
+from nbmark.files import put
+
 FOLDERS = ("chapters", "exercises", "solutions")
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -98,7 +100,7 @@ def main(check: bool) -> int:
         if check:
             print(f"{path.relative_to(ROOT)} is not in committed form: run `make tidy`")
         else:
-            path.write_text(form, encoding="utf-8")
+            put(path, form)
             print(f"tidied {path.relative_to(ROOT)}")
     return 1 if check and untidy else 0
 

@@ -13,8 +13,8 @@ import tarfile
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
+from commands import ToolError, run_logged
 from files import BUILD, ROOT, one_at_a_time
-from report import ToolError, run_logged
 
 LOCK = ROOT / "package-lock.json"
 SITE = BUILD / "vendor"  # its content becomes the content of the site's root

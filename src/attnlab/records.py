@@ -1,8 +1,9 @@
 """Recorded measurements: JSON files that say on which device, when and with what they were made."""
 
 import json
-import os
 from pathlib import Path
+
+from nbmark.files import put
 
 
 def write_record(path: Path, record: dict) -> None:
@@ -16,12 +17,7 @@ def write_record(path: Path, record: dict) -> None:
         Numbers, strings, None, lists and dicts.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    try:
-        part.write_text(json.dumps(record, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    put(path, json.dumps(record, indent=1, allow_nan=False) + "\n")
 
 
 def read_records(folder: str | Path, pattern: str = "*.json") -> list[dict]:

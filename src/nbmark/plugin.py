@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from nbmark.own_kernel import use_own_kernel
 from nbmark.skip import skip_reason
 
 
@@ -27,7 +28,8 @@ SANITIZE = Path(__file__).with_name("sanitize.cfg")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let nbval leave out what differs from machine to machine; switch marking on."""
+    """Start kernels of this interpreter, leave out of comparisons what differs between machines."""
+    use_own_kernel()
     if getattr(config.option, "nbval_sanitize_with", SANITIZE) is None:
         config.option.nbval_sanitize_with = str(SANITIZE)
     if config.option.points is not None:

@@ -5,7 +5,7 @@ from fingerprint import files_of, fingerprint
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 FILES = {
-    "requirements.txt": "numpy==2.0.0\n",
+    "requirements.lock": "numpy==2.0.0\n",
     "src/pkg/__init__.py": "",
     "src/pkg/direct.py": "from . import indirect\n",
     "src/pkg/indirect.py": "from .deep.module import value\n",
@@ -38,7 +38,7 @@ def mark(root, *cells):
 
 
 CHANGES_IT = [
-    "requirements.txt",
+    "requirements.lock",
     "src/pkg/__init__.py",
     "src/pkg/direct.py",
     "src/pkg/indirect.py",

@@ -1,17 +1,21 @@
 """Making the environment: messages, stamp, and the search for Python. Nothing is installed."""
 
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
+from errno import EACCES, ENOSPC, EROFS
 from pathlib import Path
+from types import SimpleNamespace
 
+import commands
 import install
 import pytest
-import report
 import vendor
+from commands import ToolError, explain
 from files import ROOT
-from report import ToolError, explain
 
 NO_NETWORK = """\
 WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError(': Failed to
@@ -33,6 +37,9 @@ ERROR: No matching distribution found for torch==2.13.0
         ("/usr/bin/python3: No module named venv", "apt-get install python3-venv"),
         ("collecting\nERROR: No matching distribution found for x==1\n\n", "found for x==1"),
         ("npm error code E404\nnpm error 404 Not Found", "npm error 404 Not Found"),
+        ("ERROR: No matching distribution found for torch==2.13.0", "no build for this system"),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQ\n x", "pip config list"),
+        ("Error: [Errno 13] Permission denied: '/x/.venv'", "cannot be written to"),
         ("something odd", "something odd"),
         ("", "without a word"),
     ],
@@ -48,37 +55,45 @@ def test_a_hiccup_of_the_network_long_before_the_failure_is_not_blamed():
 
 
 def test_a_failing_command_is_explained_and_its_whole_output_is_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(report, "ROOT", tmp_path)
+    monkeypatch.setattr(commands, "ROOT", tmp_path)
     log = tmp_path / "_build" / "x.log"
     script = "import sys; print('first'); print('ERROR: last', file=sys.stderr); sys.exit(3)"
     with pytest.raises(ToolError, match=r"ERROR: last The whole output: _build/x\.log"):
-        report.run_logged([sys.executable, "-c", script], log)
+        commands.run_logged([sys.executable, "-c", script], log)
     assert sorted(log.read_text().split("\n")[:2]) == ["ERROR: last", "first"]
 
 
-PIP = ["pip"] * 2  # the requirements, and the trained model without what it asks for
+PIP = ["requirements.lock", "versions of torch", "requirements-torch.lock", "."]
 
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     """Give an empty project and the list of commands that install.py would have run in it."""
     for name in install.REQUIREMENTS:
-        tmp_path.joinpath(name).write_text("x==1\n")
+        tmp_path.joinpath(name).write_text("torch==1.0 \\\n")
     python = tmp_path / ".venv" / "bin" / "python"
     commands = []
 
-    def run(command, _log):
-        commands.append("venv" if "venv" in command else "pip")
+    def run(command, log):
+        if "venv" in command:
+            commands.append("venv")
+        elif "index" in command:
+            commands.append("versions of torch")
+            log.parent.mkdir(exist_ok=True)
+            log.write_text("torch (1.1)\nAvailable versions: 1.1, 1.0, 0.9+cpu\n")
+        else:
+            assert "--no-user" in command
+            commands.append(command[-1])
         python.parent.mkdir(parents=True, exist_ok=True)
         if not python.exists():
             python.symlink_to(sys.executable)
 
     for name, value in {
         "ROOT": tmp_path,
+        "LOG": tmp_path / "_build" / "install.log",
         "VENV": tmp_path / ".venv",
         "VENV_PYTHON": python,
         "STAMP": tmp_path / ".venv" / "installed",
-        "LAB_CONFIG": tmp_path / ".venv" / "lab" / "config.json",
         "run_logged": run,
     }.items():
         monkeypatch.setattr(install, name, value)
@@ -91,16 +106,19 @@ def test_a_second_call_does_nothing(project):
     assert commands == ["venv", *PIP]
 
 
-def test_a_readers_lab_shows_nothing_of_nbgrader(project):
+def test_a_readers_lab_shows_nothing_of_nbgrader_and_nbdime(project):
     install.main()
-    shown = json.loads(install.LAB_CONFIG.read_text())
-    assert shown == {"disabledExtensions": {"@jupyter/nbgrader": True}}
+    settings = install.VENV / "etc" / "jupyter"
+    shown = json.loads((settings / "labconfig" / "page_config.json").read_text())
+    assert shown == {"disabledExtensions": {"@jupyter/nbgrader": True, "nbdime-jupyterlab": True}}
+    server = json.loads((settings / "jupyter_server_config.json").read_text())
+    assert server == {"ServerApp": {"jpserver_extensions": {"nbdime": False}}}
 
 
 def test_changed_requirements_are_installed_into_what_is_there(project):
     root, commands = project
     install.main()
-    root.joinpath("requirements.txt").write_text("x==2\n")
+    root.joinpath("requirements.lock").write_text("x==2\n")
     install.main()
     assert commands == ["venv", *PIP, *PIP]
 
@@ -112,7 +130,7 @@ def test_an_installation_that_did_not_end_starts_afresh(project, monkeypatch, ca
 
     def fail_at_pip(command, log):
         run(command, log)
-        if "pip" in command:
+        if "install" in command:
             raise error
 
     with monkeypatch.context() as patch:
@@ -121,7 +139,7 @@ def test_an_installation_that_did_not_end_starts_afresh(project, monkeypatch, ca
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
     assert not install.STAMP.exists()
     assert install.main() == 0
-    assert commands == ["venv", "pip", "venv", *PIP]
+    assert commands == ["venv", PIP[0], "venv", *PIP]
 
 
 def test_an_environment_without_interpreter_is_made_again(project):
@@ -140,6 +158,54 @@ def test_a_moved_environment_is_made_again(project):
     install.STAMP.write_text(elsewhere)
     install.main()
     assert commands == ["venv", *PIP] * 2
+
+
+def test_a_build_of_pytorch_that_pip_has_been_shown_is_taken_without_a_hash(
+    project, monkeypatch, capsys
+):
+    _, commands = project
+    run = install.run_logged
+
+    def offer_another(command, log):
+        run(command, log)
+        if "index" in command:
+            log.write_text("torch (1.1)\nAvailable versions: 1.1, 1.0+cpu, 1.0, 0.9+cpu\n")
+
+    monkeypatch.setattr(install, "run_logged", offer_another)
+    install.main()
+    assert commands[3:] == ["torch==1.0+cpu", "."]
+    assert "PyTorch 1.0+cpu, which your pip offers, without a hash" in capsys.readouterr().out
+
+
+def test_a_path_is_the_same_in_every_locale(tmp_path):
+    root = tmp_path / "bücher"
+    shutil.copytree(ROOT / "tools", root / "tools")
+    for name in install.REQUIREMENTS:
+        shutil.copy(ROOT / name, root)
+    command = [sys.executable, "-c", "import install; print(install.wanted()[0])"]
+    ascii_only = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    for locale in ({"LC_ALL": "C.UTF-8"}, ascii_only):
+        environment = os.environ | locale
+        wanted = subprocess.check_output(command, cwd=root / "tools", env=environment, text=True)
+        assert wanted == f"{os.fsencode(root / '.venv')!r}\n"
+
+
+@pytest.mark.parametrize(
+    ("number", "named"),
+    [(EACCES, "copy the book's folder"), (EROFS, "copy the book's"), (ENOSPC, "disk is full")],
+)
+def test_a_place_where_one_may_not_write_is_named(project, monkeypatch, capsys, number, named):
+    root, _ = project
+
+    def refuse(_command, log):
+        raise OSError(number, "no", str(log.parent))
+
+    monkeypatch.setattr(install, "run_logged", refuse)
+    assert install.main() == 1
+    said = capsys.readouterr().err
+    assert named in said
+    assert len(said.splitlines()) == 1
+    assert (str(root / "_build") in said) == (number != ENOSPC)
 
 
 def make(*arguments: str, path: Path) -> subprocess.CompletedProcess:
@@ -171,6 +237,16 @@ def test_a_missing_python_gets_one_clear_line(tmp_path, shim):
     assert "make PYTHON=/path/to/python3.11 book" in lines[0]
 
 
+@pytest.mark.parametrize(
+    ("version", "works"),
+    [((3, 10), False), ((3, 11), True), ((3, 14), True), ((3, 15), False)],
+)
+def test_pythons_that_have_a_pytorch_are_taken(version, works):
+    text = ROOT.joinpath("Makefile").read_text(encoding="utf-8")
+    found = re.search(r"sys\.exit\((.*?)\)' >", text)[1]
+    assert eval(found, {"sys": SimpleNamespace(version_info=version)}) is not works
+
+
 def test_help_lists_every_target_in_one_line_and_needs_no_python(tmp_path):
     done = make("help", path=tmp_path)
     targets = [line.split()[1] for line in done.stdout.splitlines()]
@@ -185,6 +261,7 @@ def test_help_lists_every_target_in_one_line_and_needs_no_python(tmp_path):
         "lint",
         "tidy",
         "release",
+        "lock",
         "bench",
         "profile-gpu",
         "story",

@@ -1,6 +1,7 @@
 """Takes a page's section number from its file name, so that 1_05_... is 1.5 whatever stands before.
 
-Sphinx counts the pages of the table of contents, which is right only once every section is written.
+Sphinx counts the pages of the table of contents. So it would number the exercises, which have their
+numbers in their titles, as 1.11.1 and on, and a section left out would change all behind it.
 """
 
 import re

@@ -15,7 +15,7 @@ import vendor
 from files import BUILD, ROOT
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-SHARED = ("_config.yml", "references.bib", "package.json", "package-lock.json", "requirements.txt")
+SHARED = ("_config.yml", "references.bib", "package.json", "package-lock.json", "requirements.lock")
 
 TOC = """\
 format: jb-book

@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+from errno import EACCES, EDQUOT, ENOSPC, EPERM, EROFS
 from pathlib import Path
 from typing import TextIO
 
@@ -15,10 +16,16 @@ NO_NETWORK = re.compile(
     r"|name resolution|Name or service not known|Failed to establish a new connection|ProxyError"
     r"|Read timed out|ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ENETUNREACH"
 )
+DISK_IS_FULL = "The disk is full: free some gigabytes here and in the folder for temporary files."
+NOT_YOURS = (
+    "{} cannot be written to: copy the book's folder to a place that is yours, and run make there."
+)
 REMEDIES = (
+    (re.compile(r"No space left on device|ENOSPC|Disk quota exceeded"), DISK_IS_FULL),
     (
-        re.compile(r"No space left on device|ENOSPC|Disk quota exceeded"),
-        "The disk is full: free some gigabytes here and in the folder for temporary files.",
+        re.compile(r"DO NOT MATCH THE HASHES"),
+        "A package is not the one that the lock names: look at `pip config list` for an index or a "
+        "folder of other builds, and go without it.",
     ),
     (
         re.compile(r"ensurepip is not available|No module named '?(ensurepip|venv)\b"),
@@ -29,6 +36,11 @@ REMEDIES = (
         NO_NETWORK,
         "No network, or the package index does not answer: check the connection.",
     ),
+    (
+        re.compile(r"No matching distribution found for torch\b"),
+        "PyTorch has no build for this system and Python; README.md says which ones have one.",
+    ),
+    (re.compile(r"Permission denied|Read-only file system"), NOT_YOURS.format(ROOT)),
 )
 
 
@@ -47,6 +59,13 @@ def explain(output: str) -> str:
             return remedy
     errors = [line for line in lines if re.match(r"(npm )?error\b", line, re.I)]
     return (errors or lines or ["It failed without a word."])[-1]
+
+
+def explain_refusal(error: OSError) -> str:
+    """Say in one line what the system refused, and what to do."""
+    if error.errno in (EACCES, EPERM, EROFS):
+        return NOT_YOURS.format(error.filename or ROOT)
+    return DISK_IS_FULL if error.errno in (ENOSPC, EDQUOT) else str(error)
 
 
 def show_progress(line: str) -> None:
