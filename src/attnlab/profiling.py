@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
-from attnlab.storages import PeakMemory
+from attnlab.peak_memory import PeakMemory
 from nbmark.skip import skip_cell
 
 Item = TypeVar("Item")
@@ -69,7 +69,7 @@ def measure(
     On CUDA the time is taken between two events and the memory is what the allocator handed out
     beyond what was in use before. On a CPU the time is that of one thread's processor, which
     other programs disturb little, and the memory is what tensors hold, counted exactly by
-    `attnlab.storages.PeakMemory`. On the meta device there is no time, only memory.
+    `attnlab.peak_memory.PeakMemory`. On the meta device there is no time, only memory.
 
     Parameters
     ----------

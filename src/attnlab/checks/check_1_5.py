@@ -24,7 +24,7 @@ from nbmark.answers import case_rng, record
 from nbmark.graded import CheckFailed, Exercise, NotAttempted, require
 
 # Peak bytes of a forward pass in float32 with B = 4, d_model = 512 and 8 heads, counted with
-# attnlab.storages.PeakMemory: naive on the meta device, fused on a CPU.
+# attnlab.peak_memory.PeakMemory: naive on the meta device, fused on a CPU.
 SIZES = (512, 1024, 2048, 4096, 8192)
 RECORDED = {
     "naive": (79_691_776, 293_601_280, 1_124_073_472, 4_395_630_592, 17_381_195_776),

@@ -11,7 +11,7 @@ from attnlab.attention import scaled_dot_product_attention
 from attnlab.figures._base import Array, Figure, bundle, fixed
 from attnlab.flash import flash_attention, online_softmax_steps
 from attnlab.flash_tiles import Tiles
-from attnlab.traffic import Traffic
+from attnlab.memory_traffic import Traffic
 
 N, WIDTH, BLOCK_K = 8, 2, 2
 NUMBER = 4  # bytes, in float32

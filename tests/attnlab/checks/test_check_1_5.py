@@ -15,9 +15,9 @@ import torch
 from attnlab import plotting
 from attnlab.checks import check_1_5
 from attnlab.checks._fits_1_5 import fit
+from attnlab.peak_memory import PeakMemory
 from attnlab.profiling import fit_exponent as fit_of_the_book
 from attnlab.profiling import is_out_of_memory, measure
-from attnlab.storages import PeakMemory
 from nbmark.graded import CheckFailed, NotAttempted
 
 EVERY_SEED = pytest.mark.parametrize("seed", ["0", "1", "2", "12345"])

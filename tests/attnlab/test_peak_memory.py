@@ -7,7 +7,7 @@ import torch
 
 from attnlab.attention import scaled_dot_product_attention
 from attnlab.flash import flash_attention
-from attnlab.storages import PeakMemory
+from attnlab.peak_memory import PeakMemory
 
 KIB = 1024
 DEVICES = pytest.mark.parametrize("device", ["cpu", "meta"])
