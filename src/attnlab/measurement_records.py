@@ -6,14 +6,9 @@ from pathlib import Path
 
 
 def write_record(path: Path, record: dict) -> None:
-    """Write a record whole or not at all, in the place of an older one.
+    """Write a record whole or not at all, in the place of an older one; make the folder if need be.
 
-    Parameters
-    ----------
-    path : Path
-        Its folder is made if there is none.
-    record : dict
-        Numbers, strings, None, lists and dicts.
+    It holds numbers, strings, None, lists and dicts.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")

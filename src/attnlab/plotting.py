@@ -57,18 +57,9 @@ def use_book_style() -> None:
 
 
 def panel(width: float = 3.4, height: float = 2.8) -> tuple[Figure, Axes]:
-    """Open a figure with one pair of axes, in the book's look.
+    """Open a figure with one pair of axes, in the book's look; the size is in inches.
 
-    Parameters
-    ----------
-    width, height : float, optional
-        Size in inches. Two panels of the default width share a row on a desktop, and one fills a
-        phone's screen.
-
-    Returns
-    -------
-    fig : Figure
-    ax : Axes
+    Two panels of the default width share a row on a desktop, and one fills a phone's screen.
     """
     use_book_style()
     return plt.subplots(figsize=(width, height))
@@ -80,16 +71,11 @@ def show(*figures: Figure, alt: str, caption: str | None = None) -> None:
     Parameters
     ----------
     *figures : Figure
-        One panel each.
+        One panel each; none raises ValueError.
     alt : str
-        What is to be seen, for readers who cannot see it.
+        What is to be seen, for readers who cannot see it; if empty, ValueError is raised.
     caption : str, optional
         Text below the figure. It may hold HTML.
-
-    Raises
-    ------
-    ValueError
-        If there is no figure, or `alt` is empty.
     """
     display(
         {"text/html": markup(*figures, alt=alt, caption=caption), "text/plain": f"[figure: {alt}]"},
@@ -98,13 +84,7 @@ def show(*figures: Figure, alt: str, caption: str | None = None) -> None:
 
 
 def markup(*figures: Figure, alt: str, caption: str | None = None) -> str:
-    """Give the HTML that `show` puts on the page, from the same arguments, and close the figures.
-
-    Raises
-    ------
-    ValueError
-        As `show` does.
-    """
+    """Give the HTML that `show` puts on the page, of the same arguments; close the figures."""
     if not figures:
         raise ValueError("show() got no figure; pass the Figure that panel() returned")
     if not alt.strip():
@@ -153,7 +133,6 @@ def heatmap(
     Parameters
     ----------
     ax : Axes
-        Where to draw.
     weights : array, shape (S_q, S_k)
         Zero is drawn as the bare page, `largest` in full colour.
     rows, columns : sequence of str, optional
@@ -174,7 +153,7 @@ def heatmap(
     if weights.ndim != 2:
         raise ValueError(f"weights has shape {weights.shape}, but one matrix (S_q, S_k) fits")
     S_q, S_k = weights.shape
-    blocked = np.zeros((S_q, S_k), bool) if blocked is None else np.asarray(blocked)
+    blocked = np.zeros((S_q, S_k), bool) if blocked is None else np.asarray(blocked, bool)
     ax.pcolormesh(weights, cmap=WEIGHTS, vmin=0, vmax=largest, linewidth=0)
     if blocked.any():
         hatched = np.ma.masked_where(~blocked, np.ones((S_q, S_k)))
@@ -199,9 +178,8 @@ def loglog(
     Parameters
     ----------
     ax : Axes
-        Where to draw.
     x, y : array, shape (n,)
-        Positive numbers.
+        Finite numbers above 0, two or more; anything else raises ValueError.
     label : str
         Name in the legend; the slope is added to it.
     series : int, optional
@@ -213,14 +191,10 @@ def loglog(
     -------
     slope : float
         Exponent p of the fit y = c x^p, by least squares on the logarithms.
-
-    Raises
-    ------
-    ValueError
-        If a number is not positive, or there are fewer than two points.
     """
     x, y = np.asarray(x, float), np.asarray(y, float)
-    if len(x) < 2 or (x <= 0).any() or (y <= 0).any():
+    points = np.concatenate([x, y])
+    if len(x) < 2 or not ((points > 0) & (points < np.inf)).all():
         raise ValueError("a log-log plot needs two or more points, all of them positive")
     slope, offset = np.polyfit(np.log(x), np.log(y), 1)
     colour, marker = COLOURS[series % len(COLOURS)], MARKERS[series % len(MARKERS)]

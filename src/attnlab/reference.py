@@ -36,12 +36,8 @@ def scaled_dot_product_attention(
 
     Parameters
     ----------
-    Q : array, shape (..., S_q, d_k)
-        Queries.
-    K : array, shape (..., S_k, d_k)
-        Keys.
-    V : array, shape (..., S_k, d_v)
-        Values.
+    Q, K, V : array, shapes (..., S_q, d_k), (..., S_k, d_k) and (..., S_k, d_v)
+        Queries, keys and values.
     mask : bool array, broadcastable to (..., S_q, S_k), optional
         True where a query may attend to a key.
 

@@ -6,13 +6,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from attnlab.arguments import check_counts
 from attnlab.recurrent import Decoder, Encoder, Memory, State
 from attnlab.tasks import BOS, EOS, PAD
 from attnlab.training import descend
 
 
 class Seq2Seq(nn.Module):
-    """Encoder and decoder in one.
+    """Encoder and decoder in one, both of them `attnlab.recurrent`'s.
 
     Parameters
     ----------
@@ -21,15 +22,13 @@ class Seq2Seq(nn.Module):
     d_embed, d_state : int
         Width of a word's vector and of a state.
     attention : {None, "bahdanau", "luong"}, optional
-        See `Decoder`.
+        See `attnlab.recurrent.Decoder`, which names the papers too.
 
-    References
-    ----------
-    Sutskever et al. (2014), "Sequence to Sequence Learning with Neural Networks".
-    Bahdanau et al. (2015), "Neural Machine Translation by Jointly Learning to Align and
-    Translate", appendix A.1.2.
-    Luong et al. (2015), "Effective Approaches to Attention-based Neural Machine Translation",
-    section 3.1.
+    Raises
+    ------
+    TypeError, ValueError
+        If a size is no whole number; if one is below 1, `d_state` is odd, or there is no such
+        attention.
     """
 
     def __init__(
@@ -45,20 +44,7 @@ class Seq2Seq(nn.Module):
         self.decoder = Decoder(target_size, d_embed, d_state, attention)
 
     def encode(self, source: Tensor) -> tuple[Memory, State]:
-        """Read the source, for the decoder to start from and to look at.
-
-        Parameters
-        ----------
-        source : int Tensor, shape (B, T_x)
-            Padded with `PAD`.
-
-        Returns
-        -------
-        memory : Memory
-            What the decoder may look at.
-        state : pair of Tensors, shape (1, B, d_state)
-            Hidden state and memory cell that it starts from.
-        """
+        """Read the source (B, T_x): what the decoder may look at, and the state it starts from."""
         states, last = self.encoder(source)
         attention = self.decoder.attention
         keys = None if attention is None else attention.keys(states)
@@ -84,19 +70,9 @@ class Seq2Seq(nn.Module):
 
 
 def cross_entropy(model: Seq2Seq, source: Tensor, target: Tensor) -> Tensor:
-    """Average over the target words what each costs, given the true words before it.
+    """Average over the target words, `PAD` left out, what each costs given the true ones before it.
 
-    Parameters
-    ----------
-    model : Seq2Seq
-    source : int Tensor, shape (B, T_x)
-    target : int Tensor, shape (B, T_y)
-        `PAD` is not counted.
-
-    Returns
-    -------
-    loss : Tensor, shape ()
-        In nats per word; divide by ln 2 for bits.
+    The loss, shape (), is in nats per word; divide by ln 2 for bits.
     """
     logits, _ = model(source, target)
     return functional.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD)
@@ -109,24 +85,10 @@ def train(
     rate: float = 1e-2,
     clip: float = 1.0,
 ) -> list[float]:
-    """Train on each batch once, and return the losses.
+    """Train the model, in place, on each batch (source, target) once.
 
-    See `attnlab.training.descend`: the same model and the same batches give the same result.
-
-    Parameters
-    ----------
-    model : Seq2Seq
-        Changed in place.
-    batches : sequence of (source, target)
-    rate : float, optional
-        Peak of the learning rate.
-    clip : float, optional
-        Largest norm of a gradient; longer ones are shortened to it.
-
-    Returns
-    -------
-    losses : list of float
-        Cross-entropy in nats per target word, one a batch.
+    See `attnlab.training.descend` for `rate` and `clip`: the same model and the same batches give
+    the same result. The losses come back: cross-entropy in nats per target word, one a batch.
     """
     return descend(
         model.parameters(),
@@ -146,7 +108,7 @@ def translate(model: Seq2Seq, source: Tensor, max_len: int) -> tuple[Tensor, Ten
     model : Seq2Seq
     source : int Tensor, shape (B, T_x)
     max_len : int
-        Number of words to write, the end mark included.
+        Number of words to write, the end mark included; at least 1, or ValueError is raised.
 
     Returns
     -------
@@ -154,6 +116,7 @@ def translate(model: Seq2Seq, source: Tensor, max_len: int) -> tuple[Tensor, Ten
         `PAD` behind the first `EOS`.
     weights : Tensor, shape (B, max_len, T_x), or None without attention
     """
+    check_counts(least=1, max_len=max_len)
     memory, state = model.encode(source)
     word = torch.full((len(source), 1), BOS, device=source.device)
     words, weights = [], []

@@ -12,6 +12,7 @@ heart.
 import torch
 from torch import Tensor, nn
 
+from attnlab.arguments import check_counts
 from attnlab.multihead import MultiHeadAttention
 
 
@@ -43,15 +44,15 @@ def sinusoidal_positions(
 
     Raises
     ------
-    ValueError
-        If `max_len` is negative or `d_model` is below 1.
+    TypeError, ValueError
+        If a size is no whole number; if `max_len` is negative or `d_model` is below 1.
 
     References
     ----------
     Vaswani et al. (2017), "Attention Is All You Need", section 3.5.
     """
-    if max_len < 0 or d_model < 1:
-        raise ValueError(f"max_len={max_len} must be 0 or more and d_model={d_model} at least 1")
+    check_counts(max_len=max_len)
+    check_counts(least=1, d_model=d_model)
     exponents = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model
     times = torch.arange(max_len, dtype=torch.float64)
     angles = times[:, None] / 10000**exponents  # (max_len, pairs)
@@ -62,28 +63,14 @@ def sinusoidal_positions(
 class EncoderLayer(nn.Module):
     """Self-attention, then a small network on each position, both added to what they read.
 
-    Parameters
-    ----------
-    d_model : int
-        Width of the tokens' vectors.
-    n_heads : int
-        Number of heads H. Must divide `d_model`.
-    d_ff : int
-        Hidden width of the feed-forward network.
-
-    Raises
-    ------
-    ValueError
-        If `n_heads` does not divide `d_model`.
-
-    References
-    ----------
-    Vaswani et al. (2017), sections 3.1 and 3.3; pre-norm as in Xiong et al. (2020), "On Layer
-    Normalization in the Transformer Architecture", figure 1b.
+    The layer of Vaswani et al. (2017), sections 3.1 and 3.3; pre-norm as in Xiong et al. (2020),
+    "On Layer Normalization in the Transformer Architecture", figure 1b. `d_ff` is the hidden width
+    of the network.
     """
 
     def __init__(self, d_model: int, n_heads: int, d_ff: int) -> None:
         super().__init__()
+        check_counts(least=1, d_ff=d_ff)
         self.attend = MultiHeadAttention(d_model, n_heads)
         self.feed_forward = nn.Sequential(
             nn.Linear(d_model, d_ff), nn.ReLU(), nn.Linear(d_ff, d_model)
@@ -92,19 +79,7 @@ class EncoderLayer(nn.Module):
         self.feed_forward_norm = nn.LayerNorm(d_model)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Let the positions read each other, then think alone.
-
-        Parameters
-        ----------
-        x : Tensor, shape (B, S, d_model)
-        mask : bool Tensor, broadcastable to (B, H, S, S), optional
-            True where a position may attend to another.
-
-        Returns
-        -------
-        x : Tensor, shape (B, S, d_model)
-        weights : Tensor, shape (B, H, S, S)
-        """
+        """Let the positions (B, S, d_model) read each other, then think alone; give the weights."""
         normed = self.attend_norm(x)
         read, weights = self.attend(normed, normed, normed, mask)
         x = x + read
@@ -116,14 +91,9 @@ class TransformerEncoder(nn.Module):
 
     Parameters
     ----------
-    vocab_size : int
-        Number of token ids.
-    d_model : int
-        Width of the tokens' vectors.
-    n_heads : int
-        Heads of each layer. Must divide `d_model`.
-    n_layers : int
-        Number of layers.
+    vocab_size, d_model, n_heads, n_layers : int
+        Number of token ids; width of the tokens' vectors; heads of each layer, which must divide
+        it; number of layers.
     d_ff : int, optional
         Hidden width of the feed-forward networks; ``4 * d_model`` unless given.
     positions : bool, optional
@@ -132,8 +102,8 @@ class TransformerEncoder(nn.Module):
 
     Raises
     ------
-    ValueError
-        If `n_heads` does not divide `d_model`, or `vocab_size` or `n_layers` is below 1.
+    TypeError, ValueError
+        If a size is no whole number; if one is below 1, or `n_heads` does not divide `d_model`.
 
     References
     ----------
@@ -150,8 +120,7 @@ class TransformerEncoder(nn.Module):
         positions: bool = True,
     ) -> None:
         super().__init__()
-        if vocab_size < 1 or n_layers < 1:
-            raise ValueError(f"vocab_size={vocab_size} and n_layers={n_layers} must be at least 1")
+        check_counts(least=1, vocab_size=vocab_size, d_model=d_model, n_layers=n_layers)
         d_ff = 4 * d_model if d_ff is None else d_ff
         self.positions = positions
         # Drawn with variance 1, so as large as the positions without the paper's factor.

@@ -38,6 +38,10 @@ def test_oracle_imports_numpy_and_nothing_else():
     assert packages_imported_by("attnlab.reference") == {"attnlab", "numpy"}
 
 
+def test_formulas_import_nothing_at_all():
+    assert packages_imported_by("attnlab.cost") == {"attnlab"}
+
+
 @pytest.mark.parametrize("name", ["attnlab.masks", "attnlab.multihead", "attnlab.flash"])
 def test_attention_imports_torch_but_no_figures(name):
     assert "torch" in packages_imported_by(name)
