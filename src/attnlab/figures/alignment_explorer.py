@@ -22,23 +22,8 @@ COMPONENTS = 16  # of each encoder state, enough to tell the states apart
 def ask(model: Seq2Seq, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """Score the encoder states before each word of the true translation is written.
 
-    Parameters
-    ----------
-    model : Seq2Seq
-        With Bahdanau's attention.
-    source : int Tensor, shape (T_x,)
-    target : int Tensor, shape (T_y,)
-
-    Returns
-    -------
-    scores : Tensor, shape (T_y, T_x)
-        :math:`e_{tj}`, before the softmax.
-    states : Tensor, shape (T_x, d_state)
-
-    Raises
-    ------
-    ValueError
-        If the model's attention is not Bahdanau's.
+    The model has Bahdanau's attention, or ValueError is raised. Of a source (T_x,) and a target
+    (T_y,) come the scores before the softmax, (T_y, T_x), and the encoder states, (T_x, d_state).
     """
     if not model.decoder.context_enters:
         raise ValueError('the model has no attention="bahdanau", whose scores are shown; train one')
@@ -59,14 +44,10 @@ class AlignmentExplorer(Figure):
 
     Attributes
     ----------
-    sentence : int
-        Which of the sentences, counted from 0; the last one where there are fewer.
-    word : int
-        The word that comes next, counted from 1; the last one of a shorter translation.
-    sources, targets : list of str
-        Sentences and their translations, words separated by spaces.
-    scores : nested list, shape (sentences, T_y, T_x)
-        :math:`e_{tj}`, padded with zeros.
+    sentence : int, which of the sentences, from 0; the last one where there are fewer
+    word : int, the word that comes next, from 1; the last one of a shorter translation
+    sources, targets : list of str, sentences and translations, words separated by spaces
+    scores : nested list, shape (sentences, T_y, T_x), :math:`e_{tj}`, padded with zeros
     states : nested list, shape (sentences, T_x, d)
         Encoder states, or their first components, padded with zeros.
 
@@ -95,19 +76,10 @@ class AlignmentExplorer(Figure):
 
     @classmethod
     def of(cls, model: Seq2Seq, pairs: Sequence[tuple[str, str]]) -> "AlignmentExplorer":
-        """Show what a model does on sentences of `attnlab.language`.
+        """Show what a model does on sentences of `attnlab.language` and their translations.
 
-        Parameters
-        ----------
-        model : Seq2Seq
-            German to English, with Bahdanau's attention.
-        pairs : sequence of (str, str)
-            Sentences with their translations, known words separated by spaces.
-
-        Raises
-        ------
-        ValueError
-            If a word is not known, or the attention is not Bahdanau's.
+        It goes from German to English, with Bahdanau's attention; that, or a word that is not
+        known, raises ValueError.
         """
         asked = [
             ask(model, _ids(german, GERMAN), _ids(english, ENGLISH)) for german, english in pairs

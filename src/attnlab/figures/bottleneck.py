@@ -3,7 +3,7 @@
 import math
 
 from matplotlib.figure import Figure as Picture
-from traitlets import Enum, TraitError, Unicode, validate
+from traitlets import Enum, Unicode
 
 from attnlab import plotting
 from attnlab.figures._base import Array, Figure, bundle, fixed
@@ -33,15 +33,12 @@ class Bottleneck(Figure):
 
     Attributes
     ----------
-    length : int
-        Symbols in the string, one of `LENGTHS`.
-    numbers : int
-        Numbers in the vector, one of `SIZES`.
+    length : int, symbols in the string, one of `LENGTHS`
+    numbers : int, numbers in the vector, one of `SIZES`
     right : nested list, shape (4, 10)
         Measured share of symbols right: a row for each size of the vector, then one for the
         model that looks back; a column for each length.
-    bits : nested list, shape (4, 10)
-        Bits that the decoder has read, measured, in the same order.
+    bits : nested list, shape (4, 10), bits that the decoder has read, in the same order
 
     Raises
     ------
@@ -58,21 +55,8 @@ class Bottleneck(Figure):
     title = Unicode("What comes through one vector").tag(sync=True)
     length = Enum(LENGTHS, 20).tag(sync=True)
     numbers = Enum(SIZES, 128).tag(sync=True)
-    right = Array(2, digits=3).tag(sync=True)
-    bits = Array(2, digits=1).tag(sync=True)
-
-    def __init__(self, **traits):
-        super().__init__(**{"right": RIGHT, "bits": BITS} | traits)
-
-    @validate("right", "bits")
-    def _check_shape(self, proposal: dict) -> list:
-        rows, columns = len(proposal["value"]), len(proposal["value"][0])
-        if (rows, columns) != (len(SIZES) + 1, len(LENGTHS)):
-            raise TraitError(
-                f"{proposal['trait'].name} has shape ({rows}, {columns}), but (4, 10) fits: "
-                f"a row for each of {SIZES} numbers and one for looking back, lengths {LENGTHS}"
-            )
-        return proposal["value"]
+    right = Array(2, digits=3, start=RIGHT).tag(sync=True)
+    bits = Array(2, digits=1, start=BITS).tag(sync=True)
 
     def compute(self) -> dict:
         """Give the bits in the string and in the vector, and what each model reads of them."""

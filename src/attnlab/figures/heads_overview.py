@@ -33,22 +33,10 @@ def _only(weights: Tensor, place: int) -> Tensor:
 
 
 def read_maps(sentences: Sequence[Sequence[str]]) -> dict:
-    """Let MiniLM read sentences, and keep the weights of all of its heads.
+    """Let MiniLM read sentences, given as their words, and keep the weights of all of its heads.
 
-    Parameters
-    ----------
-    sentences : sequence of sequences of str
-        Each sentence as its words.
-
-    Returns
-    -------
-    traits : dict
-        `HeadsOverview.sentences` and `HeadsOverview.maps`.
-
-    Raises
-    ------
-    ModuleNotFoundError, ValueError
-        As `attnlab.minilm.load_model`.
+    The result has `HeadsOverview.sentences` and `HeadsOverview.maps`. Errors are those of
+    `attnlab.minilm.load_model`.
     """
     tokens = minilm.tokenize(sentences)
     with torch.no_grad():
@@ -68,16 +56,11 @@ class HeadsOverview(Figure):
 
     Attributes
     ----------
-    sentence : int
-        Which of the sentences, counted from 0; the last one where there are fewer.
-    score : str
-        What the overview shows: a key of `SCORES`, each from 0 to 1, over this sentence.
-    layer, head : int
-        The head that is shown large, counted from 1.
-    token : int
-        The query whose row is written out, counted from 0; the last one for a shorter sentence.
-    sentences : list of str
-        Word pieces, separated by spaces.
+    sentence : int, which of the sentences, from 0; the last one where there are fewer
+    score : str, what the overview shows: a key of `SCORES`, 0 to 1, over this sentence
+    layer, head : int, the head that is shown large, counted from 1
+    token : int, the query whose row is written out, from 0; the last one if there are fewer
+    sentences : list of str, word pieces, separated by spaces
     maps : nested list, shape (sentences, 6, 12, S, S)
         Weights in thousandths; zeros behind the end of a sentence. See `read_maps`.
 

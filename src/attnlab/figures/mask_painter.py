@@ -24,16 +24,10 @@ FILLINGS = ("score −∞", "score 0", "weight 0, rows divided")
 
 
 def draw_odds(seed: int = 5) -> np.ndarray:
-    """Draw small whole numbers, the exponentials of the scores, largest right of the diagonal.
+    """Draw small whole numbers (10, 10), the exponentials of the scores.
 
-    Parameters
-    ----------
-    seed : int, optional
-
-    Returns
-    -------
-    odds : int array, shape (10, 10)
-        As in the text of the section, each position is tempted to read the one that follows it.
+    As in the text of the section, each position is tempted to read the one that follows it: they
+    are largest right of the diagonal.
     """
     odds = np.random.default_rng(seed).integers(1, 5, size=(LARGEST, LARGEST))
     return odds + 8 * np.eye(LARGEST, k=1, dtype=int)
@@ -44,16 +38,11 @@ class MaskPainter(Figure):
 
     Attributes
     ----------
-    size : int
-        Positions, 6 to 10.
-    preset : str
-        The mask that is painted on; "off by one" and "inverted" are wrong on purpose.
-    flipped : list of (int, int)
-        The cells, query and key from 0, in which the mask differs from the preset.
-    filling : {"score −∞", "score 0", "weight 0, rows divided"}
-        How a cell is blocked.
-    odds : nested list, shape (10, 10)
-        See `draw_odds`; the scores are their logarithms.
+    size : int, positions, 6 to 10
+    preset : str, the mask that is painted on; "off by one", "inverted" are wrong on purpose
+    flipped : list of (int, int), the cells, from 0, in which the mask differs from the preset
+    filling : {"score −∞", "score 0", "weight 0, rows divided"}, how a cell is blocked
+    odds : nested list, shape (10, 10), see `draw_odds`; the scores are their logarithms
     """
 
     _esm = bundle("mask_painter")
@@ -62,18 +51,10 @@ class MaskPainter(Figure):
     preset = Enum(PRESETS, "causal").tag(sync=True)
     flipped = List(Tuple(*[Int(min=0, max=LARGEST - 1)] * 2)).tag(sync=True)
     filling = Enum(FILLINGS, FILLINGS[0]).tag(sync=True)
-    odds = Array(2, digits=0).tag(sync=True)
-
-    def __init__(self, **traits):
-        super().__init__(**{"odds": draw_odds()} | traits)
+    odds = Array(2, digits=0, start=draw_odds()).tag(sync=True)
 
     def mask(self) -> torch.Tensor:
-        """Give the painted mask.
-
-        Returns
-        -------
-        mask : bool Tensor, shape (size, size), True = may attend
-        """
+        """Give the painted mask: bool, (size, size), True = may attend."""
         S = self.size
         causal = make_causal_mask(S)[0, 0]  # (S, S)
         padding = make_padding_mask([S - PADDING], S)[0, 0].flip(-1).expand(S, S)

@@ -31,18 +31,12 @@ class MemoryCalculator(Figure):
 
     Attributes
     ----------
-    n : int
-        Length of the sequence, a power of two from 512 to 1,048,576.
-    batch, heads : int
-        Powers of two from 1 to 128.
-    d_k : int
-        Width of a head: 32, 64 or 128.
-    dtype : str
-        ``"float32"`` or ``"bfloat16"``.
-    training : bool
-        Whether the backward pass follows.
-    gpus : list of (str, float)
-        Names of GPUs, and their memory in GB, which are 10^9 bytes here.
+    n : int, length of the sequence, a power of two from 512 to 1,048,576
+    batch, heads : int, powers of two from 1 to 128
+    d_k : int, width of a head: 32, 64 or 128
+    dtype : str, ``"float32"`` or ``"bfloat16"``
+    training : bool, whether the backward pass follows
+    gpus : list of (str, float), names of GPUs, and their memory in GB, here 10^9 bytes
 
     References
     ----------

@@ -15,17 +15,9 @@ KEYS = 8
 
 
 def draw_scores(seed: int = 25) -> np.ndarray:
-    """Draw one query and eight keys from the standard normal, and multiply them.
+    """Multiply one query and eight keys from the standard normal: row i over ``2**i`` components.
 
-    Parameters
-    ----------
-    seed : int, optional
-        The default is a draw in which each step shows what the median over many draws does.
-
-    Returns
-    -------
-    scores : float64 array, shape (11, 8)
-        Row ``i`` holds ``q·k`` over the first ``2**i`` components.
+    The default is a draw in which each step shows what the median over many draws does.
     """
     rng = np.random.default_rng(seed)
     products = rng.standard_normal(WIDTHS[-1]) * rng.standard_normal((KEYS, WIDTHS[-1]))
@@ -37,12 +29,9 @@ class ScaleAndSoftmax(Figure):
 
     Attributes
     ----------
-    d_k : int
-        Width of the query and the keys, a power of two from 1 to 1024.
-    scaled : bool
-        Whether the upper picture shows the scores divided by the root of `d_k`.
-    scores : nested list, shape (11, 8)
-        See `draw_scores`.
+    d_k : int, width of the query and the keys, a power of two from 1 to 1024
+    scaled : bool, whether the upper picture shows the scores divided by the root of `d_k`
+    scores : nested list, shape (11, 8), see `draw_scores`
 
     References
     ----------
@@ -53,10 +42,7 @@ class ScaleAndSoftmax(Figure):
     title = Unicode("Softmax with and without the scale").tag(sync=True)
     d_k = Enum(WIDTHS, 64).tag(sync=True)
     scaled = Bool(False).tag(sync=True)
-    scores = Array(2).tag(sync=True)
-
-    def __init__(self, **traits):
-        super().__init__(**{"scores": draw_scores()} | traits)
+    scores = Array(2, start=draw_scores()).tag(sync=True)
 
     def compute(self) -> dict:
         """Give weights, entropy and Jacobian norm of the softmax over plain and divided scores."""
@@ -69,10 +55,7 @@ class ScaleAndSoftmax(Figure):
         parts = [
             f"{name}, the largest weight is {fixed(max(result['weights']), 3)}, the entropy "
             f"{number(result['entropy'])} nats and the gradient norm {number(result['norm'])}."
-            for name, result in (
-                ("Without the scale", found["plain"]),
-                ("With it", found["divided"]),
-            )
+            for name, result in zip(("Without the scale", "With it"), found.values(), strict=True)
         ]
         deviation = fixed(self.d_k**0.5, 2)
         divided = ", and 1.00 once divided by √d_k" if self.scaled else ""
