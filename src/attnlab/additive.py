@@ -45,8 +45,7 @@ class EncoderAttention(nn.Module):
         state : Tensor, shape (B, d_dec) or (B, T_y, d_dec)
             One decoder state for each sentence, or those of T_y steps at once.
         encoder_states : Tensor, shape (B, T_x, d_enc)
-        mask : bool Tensor, shape (B, T_x) or (1, T_x), optional
-            True where a source position may be attended to, the same for every decoder step.
+        mask : bool Tensor, shape (B, T_x) or (1, T_x), optional, True where a position may be read
         keys : Tensor, optional
             What ``self.keys(encoder_states)`` returned, to compute it only once a sentence.
 
@@ -58,10 +57,8 @@ class EncoderAttention(nn.Module):
 
         Raises
         ------
-        ValueError
-            If a shape does not fit.
-        TypeError
-            If `mask` is not boolean.
+        TypeError, ValueError
+            If `mask` is not boolean; if a shape does not fit.
         """
         self._check(state, encoder_states, mask)
         steps = state if state.dim() == 3 else state.unsqueeze(1)  # (B, T_y, d_dec)
@@ -99,17 +96,12 @@ class BahdanauAttention(EncoderAttention):
     Parameters
     ----------
     d_dec, d_enc, d_attn : int
-        Widths of a decoder state, of an encoder state and of the network's one hidden layer.
+        Widths of a decoder state, of an encoder state and of the network's one hidden layer, whole
+        numbers from 1 on: anything else raises TypeError or ValueError.
 
     Attributes
     ----------
-    W_a, U_a, v_a : nn.Linear
-        The papers' names, without biases.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a width is no whole number; if it is below 1.
+    W_a, U_a, v_a : nn.Linear, the papers' names, without biases
 
     References
     ----------
@@ -143,10 +135,8 @@ class LuongAttention(EncoderAttention):
 
     Parameters
     ----------
-    d_dec, d_enc : int
-        Widths of a decoder and of an encoder state.
-    score : {"dot", "general", "concat"}, optional
-        The hidden layer of ``"concat"`` is `d_dec` wide.
+    d_dec, d_enc : int, widths of a decoder and of an encoder state
+    score : {"dot", "general", "concat"}, optional, the hidden layer of ``"concat"`` is `d_dec` wide
 
     Raises
     ------

@@ -22,8 +22,7 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 
     Parameters
     ----------
-    scores : Tensor, shape (..., S_q, S_k)
-        One number for each pair of query and key.
+    scores : Tensor, shape (..., S_q, S_k), one number for each pair of query and key
     mask : bool Tensor, broadcastable to (..., S_q, S_k), optional
 
     Returns
@@ -70,15 +69,11 @@ def scaled_dot_product_attention(
 
     Parameters
     ----------
-    Q : Tensor, shape (..., S_q, d_k)
-        Queries: what each position looks for.
-    K : Tensor, shape (..., S_k, d_k)
-        Keys: what each position offers to be found by.
-    V : Tensor, shape (..., S_k, d_v)
-        Values: what each position hands over.
+    Q : Tensor, shape (..., S_q, d_k), queries: what each position looks for
+    K : Tensor, shape (..., S_k, d_k), keys: what each position offers to be found by
+    V : Tensor, shape (..., S_k, d_v), values: what each position hands over
     mask : bool Tensor, broadcastable to (..., S_q, S_k), optional
-    scale : float, optional
-        Factor on the dot products; :math:`1/\sqrt{d_k}` unless given.
+    scale : float, optional, factor on the dot products; :math:`1/\sqrt{d_k}` unless given
 
     Returns
     -------
@@ -88,11 +83,9 @@ def scaled_dot_product_attention(
 
     Raises
     ------
-    ValueError
-        If the widths of `Q` and `K` differ or are 0, the lengths of `K` and `V` differ, or the
-        mask does not fit.
-    TypeError
-        If `mask` is not boolean.
+    TypeError, ValueError
+        If `mask` is not boolean; if it does not fit, the widths of `Q` and `K` differ or are 0, or
+        the lengths of `K` and `V` differ.
 
     References
     ----------

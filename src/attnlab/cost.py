@@ -111,12 +111,9 @@ def self_attention_layer(n: int, d: int) -> dict[str, int]:
     This and the two functions below follow Vaswani et al. (2017), table 1, with numbers instead of
     orders of growth.
 
-    Returns
-    -------
-    costs : dict
-        ``flops`` and ``parameters`` of one layer without biases, its ``sequential_steps``, each of
-        which waits for the one before, and the ``path_length``: layers or steps that a signal
-        takes from the first position to the last.
+    They are the ``flops`` and ``parameters`` of one layer without biases, its ``sequential_steps``,
+    each of which waits for the one before, and the ``path_length``: layers or steps that a signal
+    takes from the first position to the last.
     """
     flops = multihead_flops(1, n, n, d)
     return {"flops": flops, "parameters": 4 * d**2, "sequential_steps": 1, "path_length": 1}

@@ -135,8 +135,7 @@ def online_softmax_steps(
     Parameters
     ----------
     Q, K, V : Tensor, as in `flash_attention`
-    block_k : int
-        How many keys one step adds.
+    block_k : int, how many keys one step adds
 
     Yields
     ------

@@ -40,15 +40,12 @@ def flash_attention(
 
     Raises
     ------
-    TypeError
-        If the inputs differ in dtype or theirs is not supported, as bfloat16 in the interpreter.
-    ValueError
-        If the shapes or devices do not fit, d_k is 0, or a block is no power of 2 from 16 on.
-    ModuleNotFoundError
-        If Triton is not installed.
-    RuntimeError
-        If the inputs are not on a CUDA GPU and the kernels are not interpreted; in the backward
-        pass, if ``create_graph=True`` asks for a second derivative.
+    TypeError, ValueError
+        As there; if the dtype is another, such as bfloat16 in the interpreter; if the devices
+        differ, or a block is no power of 2 from 16 on.
+    ModuleNotFoundError, RuntimeError
+        If Triton is not installed; if the inputs are not on a CUDA GPU and the kernels are not
+        interpreted, or for a second derivative.
     """
     check_support(Q, K, V)
     block_q, block_k = (SIDES[Q.dtype] if side is None else side for side in (block_q, block_k))

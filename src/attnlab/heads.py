@@ -104,17 +104,9 @@ def merge_word_pieces(weights: Tensor, word_ids: Tensor) -> Tensor:
     (Clark et al. 2019, section 4.1). Pieces that belong to no word, such as [CLS], are dropped, so
     a row may sum to less than 1.
 
-    Parameters
-    ----------
-    weights : Tensor, shape (..., B, H, S, S)
-    word_ids : int Tensor, shape (B, S)
-        The word that each piece belongs to, counted from 0, or -1 for none.
-
-    Returns
-    -------
-    word_weights : Tensor, shape (..., B, H, W, W)
-        W is the number of words of the longest sequence; rows and columns beyond a shorter
-        sequence's end are 0.
+    `word_ids`, int of shape (B, S), has the word that each piece belongs to, counted from 0, or -1
+    for none. The result has shape (..., B, H, W, W) for the W words of the longest sequence; rows
+    and columns beyond a shorter sequence's end are 0.
     """
     words = torch.arange(int(word_ids.max()) + 1, device=word_ids.device)
     belongs = (word_ids[:, None, :] == words[:, None]).to(weights.dtype)  # (B, W, S)

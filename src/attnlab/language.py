@@ -44,7 +44,6 @@ GERMAN_WORDS = sorted(
 )
 ENGLISH_WORDS = sorted({*_SHARED.values(), *ADJECTIVES.values(), *ARTICLES, "had", "in"})
 
-
 Pairs = list[tuple[str, str]]  # a German word and its English one, in German order
 
 

@@ -168,10 +168,9 @@ def from_sdpa(attn_mask: Tensor) -> Tensor:
 
     Raises
     ------
-    TypeError
-        If the mask holds integers, where a 0 could mean either.
-    ValueError
-        If an additive mask holds anything but 0 and -inf: a bias or a stand-in like -1e9.
+    TypeError, ValueError
+        If the mask holds integers, where a 0 could mean either; if an additive mask holds anything
+        but 0 and -inf: a bias or a stand-in like -1e9.
     """
     if attn_mask.dtype == torch.bool:
         return attn_mask

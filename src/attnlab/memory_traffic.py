@@ -20,13 +20,11 @@ class Traffic(TorchDispatchMode):
 
     Parameters
     ----------
-    on_chip : int
-        Bytes of the largest memory of a tensor that stays on the chip.
+    on_chip : int, bytes of the largest memory of a tensor that stays on the chip
 
     Attributes
     ----------
-    read, written : int
-        Bytes that crossed the border so far.
+    read, written : int, bytes that crossed the border so far
     """
 
     def __init__(self, on_chip: int) -> None:

@@ -62,19 +62,15 @@ class Layer(nn.Module):
 
 
 class MiniLM(nn.Module):
-    """BERT's encoder, with the weights of every layer among its results.
+    """BERT's encoder (Devlin et al. 2019), with the weights of every layer among its results.
 
     A new one is untrained: matrices are drawn from a normal distribution with standard deviation
-    0.02, biases are 0, as BERT begins. `load_model` gives the trained one.
+    0.02, biases are 0, as BERT begins. `load_model` gives the trained one (Wang et al. 2020).
 
     Parameters
     ----------
     vocab_size, d_model, n_heads, n_layers, d_hidden, max_len : int, optional
         Sizes, from 1 on; those of MiniLM-L6 unless given.
-
-    References
-    ----------
-    Devlin et al. (2019), "BERT"; Wang et al. (2020), "MiniLM".
     """
 
     def __init__(
@@ -98,13 +94,7 @@ class MiniLM(nn.Module):
         self.apply(_initialise)
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Encode token ids.
-
-        Parameters
-        ----------
-        ids : int Tensor, shape (B, S)
-        mask : bool Tensor, broadcastable to (B, H, S, S), optional
-            True where a token may attend.
+        """Encode token ids (B, S); the mask, (B, H, S, S) broadcast, is True where one may attend.
 
         Returns
         -------
@@ -158,12 +148,8 @@ def tokenize(sentences: Sequence[Sequence[str]]) -> Tokens:
 def load_model() -> MiniLM:
     """Load the trained model from its package, on the CPU, in float32.
 
-    Raises
-    ------
-    ModuleNotFoundError
-        If a package is missing.
-    ValueError
-        If a file is not the one that this book was written with.
+    ModuleNotFoundError says which package is missing; ValueError, that a file is not the one that
+    this book was written with.
     """
     data = _read("model.safetensors")
     from safetensors.torch import load  # here, so that nobody needs it who does not need the model

@@ -36,15 +36,12 @@ class MultiHeadAttention(nn.Module):
     ----------
     d_model, n_heads : int
         Width of the tokens' vectors, and number of heads H, which must divide it.
-    dropout : float, optional
-        Probability of dropping an attention weight while training.
-    bias : bool, optional
-        Whether the four projections have a bias.
+    dropout : float, optional, probability of dropping an attention weight while training
+    bias : bool, optional, whether the four projections have a bias
 
     Attributes
     ----------
-    W_q, W_k, W_v, W_o : nn.Linear
-        The paper's :math:`W^Q, W^K, W^V` of all heads, and :math:`W^O`.
+    W_q, W_k, W_v, W_o : nn.Linear, the paper's :math:`W^Q, W^K, W^V` of all heads, and :math:`W^O`
     d_model, n_heads, d_k : int
         Model width, heads, and the width of one head, ``d_model / n_heads``, which is d_v too.
 
@@ -103,11 +100,9 @@ class MultiHeadAttention(nn.Module):
 
         Raises
         ------
-        ValueError
-            If an input is not (B, S, d_model), if the three differ in B or keys and values in S,
-            or if the mask does not fit.
-        TypeError
-            If `mask` is not boolean.
+        TypeError, ValueError
+            If `mask` is not boolean; if it does not fit, an input is not (B, S, d_model), or the
+            three differ in B or keys and values in S.
         """
         for name, x in (("query", query), ("key", key), ("value", value)):
             if x.dim() != 3 or x.shape[-1] != self.d_model:

@@ -27,8 +27,7 @@ class PeakMemory(TorchDispatchMode):
 
     Attributes
     ----------
-    peak : int
-        The most bytes that were held at once, without what was there before.
+    peak : int, the most bytes that were held at once, without what was there before
 
     Examples
     --------

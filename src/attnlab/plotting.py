@@ -70,10 +70,8 @@ def show(*figures: Figure, alt: str, caption: str | None = None) -> None:
 
     Parameters
     ----------
-    *figures : Figure
-        One panel each; none raises ValueError.
-    alt : str
-        What is to be seen, for readers who cannot see it; if empty, ValueError is raised.
+    *figures : Figure, one panel each; none raises ValueError
+    alt : str, what is to be seen, for readers who cannot see it; if empty, ValueError is raised
     caption : str, optional
         Text below the figure. It may hold HTML.
     """
@@ -133,16 +131,13 @@ def heatmap(
     Parameters
     ----------
     ax : Axes
-    weights : array, shape (S_q, S_k)
-        Zero is drawn as the bare page, `largest` in full colour.
+    weights : array, shape (S_q, S_k), zero is drawn as the bare page, `largest` in full colour
     rows, columns : sequence of str, optional
         Names of the queries and of the keys; their positions unless given.
-    blocked : bool array, shape (S_q, S_k), optional
-        True where the mask forbids attention: these cells are hatched.
+    blocked : bool array, shape (S_q, S_k), optional, True where the mask forbids: hatched cells
     numbers : str, optional
         Format of the number written into each cell that is not blocked, such as ``".2f"``.
-    largest : float, optional
-        The weight that gets the full colour.
+    largest : float, optional, the weight that gets the full colour
 
     Raises
     ------
@@ -178,19 +173,14 @@ def loglog(
     Parameters
     ----------
     ax : Axes
-    x, y : array, shape (n,)
-        Finite numbers above 0, two or more; anything else raises ValueError.
-    label : str
-        Name in the legend; the slope is added to it.
-    series : int, optional
-        Which colour and marker to use.
-    fit : bool, optional
-        Whether to draw the fitted line and name its slope.
+    x, y : array, shape (n,), finite numbers above 0, two or more; anything else raises ValueError
+    label : str, name in the legend; the slope is added to it
+    series : int, optional, which colour and marker to use
+    fit : bool, optional, whether to draw the fitted line and name its slope
 
     Returns
     -------
-    slope : float
-        Exponent p of the fit y = c x^p, by least squares on the logarithms.
+    slope : float, exponent p of the fit y = c x^p, by least squares on the logarithms
     """
     x, y = np.asarray(x, float), np.asarray(y, float)
     points = np.concatenate([x, y])

@@ -37,8 +37,7 @@ def require_cuda(
         What the rest of the cell does, as the subject of the sentence: "the sweep to n = 32768".
     recorded : str, optional
         Where the reader finds the result of the same cell from a machine with a GPU.
-    capability : (int, int), optional
-        The least compute capability that will do.
+    capability : (int, int), optional, the least compute capability that will do
     """
     least = "" if capability is None else " of compute capability {}.{}".format(*capability)
     if torch.cuda.is_available() and not (
@@ -72,12 +71,9 @@ def measure(
     fn : callable
         What to measure. It runs for the memory and then for the time; on CUDA once before, since
         libraries take memory of their own at their first call.
-    *args : object
-        Its arguments. The tensors among them say which device is measured.
-    repeats : int, optional
-        How many times to take the time; at least once, or ValueError is raised.
-    device : str, optional
-        "cuda", "cpu" or "meta", where the arguments hold no tensor that tells.
+    *args : object, its arguments; the tensors among them say which device is measured
+    repeats : int, optional, how many times to take the time; at least once, or ValueError is raised
+    device : str, optional, "cuda", "cpu" or "meta", where the arguments hold no tensor that tells
     """
     check_counts(least=1, repeats=repeats)
     tensors = [x for x in tree_leaves(args) if isinstance(x, Tensor)]

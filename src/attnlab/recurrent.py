@@ -48,8 +48,7 @@ class Encoder(nn.Module):
 
         Returns
         -------
-        states : Tensor, shape (B, T_x, d_state)
-            Zero on padding.
+        states : Tensor, shape (B, T_x, d_state), zero on padding
         last : pair of Tensors, shape (1, B, d_state)
             Hidden state and memory cell after the last word read in each direction: the fixed
             vector that a decoder without attention has to live on.

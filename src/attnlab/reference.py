@@ -8,18 +8,10 @@ import numpy as np
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:
-    """Turn each row of scores into weights that sum to 1.
+    """Turn each row of scores into weights ``exp(scores) / sum(exp(scores))``, which sum to 1.
 
-    Parameters
-    ----------
-    scores : array, shape (..., S_k)
-        Real numbers. ``-inf`` marks a position that may not be attended to.
-
-    Returns
-    -------
-    weights : float64 array, shape (..., S_k)
-        ``exp(scores) / sum(exp(scores))`` along the last axis. A row that is ``-inf`` throughout
-        has nothing to attend to and becomes a row of zeros.
+    ``-inf`` marks a position that may not be attended to. A row that is ``-inf`` throughout has
+    nothing to attend to and becomes a row of zeros.
     """
     scores = np.asarray(scores, dtype=np.float64)
     largest = scores.max(axis=-1, keepdims=True)

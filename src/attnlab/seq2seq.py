@@ -17,10 +17,8 @@ class Seq2Seq(nn.Module):
 
     Parameters
     ----------
-    source_size, target_size : int
-        Number of source and of target words, reserved ids included.
-    d_embed, d_state : int
-        Width of a word's vector and of a state.
+    source_size, target_size : int, number of source and of target words, reserved ids included
+    d_embed, d_state : int, width of a word's vector and of a state
     attention : {None, "bahdanau", "luong"}, optional
         See `attnlab.recurrent.Decoder`, which names the papers too.
 
@@ -51,17 +49,10 @@ class Seq2Seq(nn.Module):
         return Memory(states, keys, source != PAD), last
 
     def forward(self, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Predict each target word from the source and the *true* words before it.
+        """Predict each target word (B, T_y) from the source and the *true* words before it.
 
-        Parameters
-        ----------
-        source : int Tensor, shape (B, T_x)
-        target : int Tensor, shape (B, T_y)
-
-        Returns
-        -------
-        logits : Tensor, shape (B, T_y, target_size)
-        weights : Tensor, shape (B, T_y, T_x), or None without attention
+        The logits have shape (B, T_y, target_size); the weights (B, T_y, T_x), None without
+        attention.
         """
         memory, state = self.encode(source)
         previous = functional.pad(target[:, :-1], (1, 0), value=BOS)  # (B, T_y)
@@ -112,8 +103,7 @@ def translate(model: Seq2Seq, source: Tensor, max_len: int) -> tuple[Tensor, Ten
 
     Returns
     -------
-    words : int Tensor, shape (B, max_len)
-        `PAD` behind the first `EOS`.
+    words : int Tensor, shape (B, max_len), `PAD` behind the first `EOS`
     weights : Tensor, shape (B, max_len, T_x), or None without attention
     """
     check_counts(least=1, max_len=max_len)
@@ -138,20 +128,14 @@ def alignment_error_rate(weights: Tensor, alignment: Tensor) -> float:
     known ones, all of them sure, this is :math:`1 - 2 |\mathcal A \cap \mathcal S| /
     (|\mathcal A| + |\mathcal S|)`: the share of links that are wrong.
 
+    It is 0 where every link is right, 1 where none is. See Och and Ney (2003), "A Systematic
+    Comparison of Various Statistical Alignment Models".
+
     Parameters
     ----------
     weights : Tensor, shape (B, T_y, T_x)
     alignment : int Tensor, shape (B, T_y)
         Known source position of each target word; -1 where there is none.
-
-    Returns
-    -------
-    rate : float
-        0 where every link is right, 1 where none is.
-
-    References
-    ----------
-    Och and Ney (2003), "A Systematic Comparison of Various Statistical Alignment Models".
     """
     known = alignment >= 0
     agree = (weights.argmax(-1) == alignment)[known].sum().item()

@@ -52,12 +52,7 @@ def three_copies(n: int, length: int, n_symbols: int, seed: int) -> tuple[Tensor
     the symbol that occurs most often in the whole string. No position can tell them from its own
     symbol, and each takes another way of looking: next door, at a fixed distance, everywhere.
 
-    Parameters
-    ----------
-    n, n_symbols, seed : int
-        As in `copy`.
-    length : int
-        Symbols in each half.
+    Each half of a string has `length` symbols.
 
     Returns
     -------

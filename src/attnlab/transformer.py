@@ -24,18 +24,18 @@ def sinusoidal_positions(
 ) -> Tensor:
     r"""Give each position a vector of sines and cosines, from fast to slow.
 
+    As in Vaswani et al. (2017), "Attention Is All You Need", section 3.5:
+
     .. math::
         P_{t,2i} = \sin(t / 10000^{2i/d_{model}}), \qquad
         P_{t,2i+1} = \cos(t / 10000^{2i/d_{model}})
 
     Parameters
     ----------
-    max_len : int
-        How many positions, counted from 0.
+    max_len : int, how many positions, counted from 0
     d_model : int
         Width of a vector. If it is odd, the last sine stands without its cosine.
-    dtype : torch.dtype, optional
-        Of the result; the angles are computed in float64.
+    dtype : torch.dtype, optional, of the result; the angles are computed in float64
     device : torch.device or str, optional
 
     Returns
@@ -46,10 +46,6 @@ def sinusoidal_positions(
     ------
     TypeError, ValueError
         If a size is no whole number; if `max_len` is negative or `d_model` is below 1.
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention Is All You Need", section 3.5.
     """
     check_counts(max_len=max_len)
     check_counts(least=1, d_model=d_model)
@@ -94,8 +90,7 @@ class TransformerEncoder(nn.Module):
     vocab_size, d_model, n_heads, n_layers : int
         Number of token ids; width of the tokens' vectors; heads of each layer, which must divide
         it; number of layers.
-    d_ff : int, optional
-        Hidden width of the feed-forward networks; ``4 * d_model`` unless given.
+    d_ff : int, optional, hidden width of the feed-forward networks; ``4 * d_model`` unless given
     positions : bool, optional
         Whether to add sinusoidal positions to the embeddings. Without them, and without a mask
         that tells positions apart, reordering the tokens reorders the states and does no more.
@@ -144,16 +139,13 @@ class TransformerEncoder(nn.Module):
         Returns
         -------
         states : Tensor, shape (B, S, d_model)
-        weights : Tensor, shape (n_layers, B, H, S, S)
-            Every layer's attention weights, only if `return_weights`.
+        weights : Tensor, shape (n_layers, B, H, S, S), of every layer, only if `return_weights`
 
         Raises
         ------
-        TypeError
-            If `tokens` does not hold integers, or `mask` is not boolean.
-        ValueError
-            If `tokens` is not (B, S) or holds an id outside the vocabulary, or the mask does not
-            fit.
+        TypeError, ValueError
+            If `tokens` or the mask have another dtype; if they have another shape, or a token id
+            lies outside the vocabulary.
         """
         self._check(tokens)
         x = self.embedding(tokens)  # (B, S, d_model)

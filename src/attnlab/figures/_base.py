@@ -1,5 +1,6 @@
 """The class that every figure extends, and how its numbers and arrays are written."""
 
+import json
 import re
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
@@ -30,6 +31,11 @@ def bundle(name: str) -> str:
     """
     own = re.sub(r'^import \{[^}]*\} from "\./shared\.js";\n', "", script(name), flags=re.M)
     return re.sub(r"^export (?=const )", "", script("shared"), flags=re.M) + own
+
+
+def start_of(name: str) -> dict:
+    """Read the values that a figure's traits start with, from ``<name>.json`` beside its script."""
+    return json.loads(HERE.joinpath(f"{name}.json").read_text(encoding="utf-8"))
 
 
 def style() -> str:
@@ -71,10 +77,9 @@ class Array(TraitType):
             array = np.asarray(value, dtype=np.float64)
         except (TypeError, ValueError):
             raise TraitError(f"{self.name} is {value!r}; pass an array of numbers") from None
-        if array.ndim != self.ndim:
-            raise TraitError(f"{self.name} has shape {array.shape}; pass {self.ndim} axes")
-        if self.shape not in (None, array.shape):
-            raise TraitError(f"{self.name} has shape {array.shape}; pass {self.shape}")
+        if array.ndim != self.ndim or self.shape not in (None, array.shape):
+            fits = self.shape or f"{self.ndim} axes"
+            raise TraitError(f"{self.name} has shape {array.shape}; pass {fits}")
         if not np.isfinite(array).all():
             raise TraitError(f"{self.name} holds a value that is not finite; pass finite numbers")
         array = array.round(self.digits)

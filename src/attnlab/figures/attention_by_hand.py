@@ -18,6 +18,8 @@ STEPS = ("scores", "scaled", "weights", "output")
 class AttentionByHand(Figure):
     """Edit small Q, K and V, and read how each number of each step comes about.
 
+    It follows Vaswani et al. (2017), "Attention Is All You Need", equation 1.
+
     Attributes
     ----------
     Q, K : nested list, shape (2, 3), whole numbers from -9 to 9
@@ -26,10 +28,6 @@ class AttentionByHand(Figure):
     causal : bool, whether the first query is kept from the second key
     step : {"scores", "scaled", "weights", "output"}, the matrix whose arithmetic is shown
     row, column : int, the cell of it, counted from 1
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention Is All You Need", equation 1.
     """
 
     _esm = bundle("attention_by_hand")

@@ -20,10 +20,7 @@ COLUMNS = ("Q", "K", "V", "O", "m, ℓ")  # what lies in slow memory, two number
 
 
 def draw_inputs(seed: int = 1) -> np.ndarray:
-    """Draw Q, K and V, (3, 8, 2), from the standard normal.
-
-    The queries and keys are doubled, so that some scores are large and others are not.
-    """
+    """Draw Q, K and V, (3, 8, 2), from the standard normal, queries and keys doubled."""
     rng = np.random.default_rng(seed)
     return rng.standard_normal((3, N, WIDTH)) * np.array([2.0, 2.0, 1.0])[:, None, None]
 
@@ -31,16 +28,14 @@ def draw_inputs(seed: int = 1) -> np.ndarray:
 class FlashStepper(Figure):
     """Step through the tiles of Flash attention over eight positions.
 
+    It follows Dao et al. (2022), "FlashAttention", algorithm 1; Dao (2023), "FlashAttention-2".
+
     Attributes
     ----------
     step : int, how many tiles are done; what exceeds their number counts as all
     block_q : int, how many queries one block holds: 1, 2 or 4; a block of keys has two
     causal : bool, whether query i sees the keys j <= i only
     Q, K, V : nested lists, shape (8, 2), see `draw_inputs`
-
-    References
-    ----------
-    Dao et al. (2022), "FlashAttention", algorithm 1; Dao (2023), "FlashAttention-2".
     """
 
     _esm = bundle("flash_stepper")

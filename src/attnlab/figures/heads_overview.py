@@ -54,6 +54,8 @@ def _shown() -> dict:
 class HeadsOverview(Figure):
     """See all 72 heads of MiniLM by a score, one of them large, and where one token reads.
 
+    It follows Clark et al. (2019), "What Does BERT Look At?"; Wang et al. (2020), "MiniLM".
+
     Attributes
     ----------
     sentence : int, which of the sentences, from 0; the last one where there are fewer
@@ -61,12 +63,7 @@ class HeadsOverview(Figure):
     layer, head : int, the head that is shown large, counted from 1
     token : int, the query whose row is written out, from 0; the last one if there are fewer
     sentences : list of str, word pieces, separated by spaces
-    maps : nested list, shape (sentences, 6, 12, S, S)
-        Weights in thousandths; zeros behind the end of a sentence. See `read_maps`.
-
-    References
-    ----------
-    Clark et al. (2019), "What Does BERT Look At?"; Wang et al. (2020), "MiniLM".
+    maps : nested list, shape (sentences, 6, 12, S, S), weights in thousandths, see `read_maps`
     """
 
     _esm = bundle("heads_overview")
@@ -115,10 +112,11 @@ class HeadsOverview(Figure):
     def still(self) -> list[Picture]:
         """Draw the overview and the chosen head."""
         found = self.compute()
-        (overview, ax), (large, ax_large) = plotting.panel(3.4, 2.2), plotting.panel(3.4, 3.4)
+        overview, ax = plotting.panel(3.4, 2.2)
         plotting.heatmap(ax, found["scores"], rows=range(1, 7), columns=range(1, 13))
         ax.set(title=self.score, xlabel="head", ylabel="layer")
-        plotting.heatmap(ax_large, found["map"], rows=found["pieces"], columns=found["pieces"])
-        ax_large.tick_params(axis="x", rotation=90)
-        ax_large.set(title=f"head {self.layer}-{self.head}")
+        large, ax = plotting.panel(3.4, 3.4)
+        plotting.heatmap(ax, found["map"], rows=found["pieces"], columns=found["pieces"])
+        ax.tick_params(axis="x", rotation=90)
+        ax.set(title=f"head {self.layer}-{self.head}")
         return [overview, large]

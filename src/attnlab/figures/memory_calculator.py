@@ -1,5 +1,6 @@
 """How long a sequence each GPU's memory holds, naive and Flash (section 1.9)."""
 
+from bisect import bisect_right
 from collections.abc import Callable
 
 from matplotlib.figure import Figure as Picture
@@ -37,10 +38,6 @@ class MemoryCalculator(Figure):
     dtype : str, ``"float32"`` or ``"bfloat16"``
     training : bool, whether the backward pass follows
     gpus : list of (str, float), names of GPUs, and their memory in GB, here 10^9 bytes
-
-    References
-    ----------
-    NVIDIA's data sheets of the `GPUS`: see references.bib.
     """
 
     _esm = bundle("memory_calculator")
@@ -120,14 +117,8 @@ class MemoryCalculator(Figure):
 
 
 def longest(need: Callable[[int], int], memory: float) -> int:
-    """Find the largest n whose need does not exceed the memory, or 0."""
-    low, high = 0, 1
-    while need(high) <= memory:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if need(middle) <= memory else (low, middle)
-    return low
+    """Find the largest n whose need, which grows with n, does not exceed the memory, or 0."""
+    return bisect_right(range(2**60), memory, key=need) - 1
 
 
 def size(count: float) -> str:

@@ -27,15 +27,13 @@ def draw_scores(seed: int = 25) -> np.ndarray:
 class ScaleAndSoftmax(Figure):
     """Widen the keys and see the softmax saturate, unless the scores are scaled.
 
+    It follows Vaswani et al. (2017), "Attention Is All You Need", section 3.2.1.
+
     Attributes
     ----------
     d_k : int, width of the query and the keys, a power of two from 1 to 1024
     scaled : bool, whether the upper picture shows the scores divided by the root of `d_k`
     scores : nested list, shape (11, 8), see `draw_scores`
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention Is All You Need", section 3.2.1.
     """
 
     _esm = bundle("scale_and_softmax")
@@ -68,10 +66,9 @@ class ScaleAndSoftmax(Figure):
         for series, (name, result) in enumerate(self.compute().items()):
             fig, ax = plotting.panel(3.4, 2.2)
             ax.bar(range(1, KEYS + 1), result["weights"], color=plotting.COLOURS[series])
-            label = "without the scale" if name == "plain" else "with the scale"
-            ax.set(
-                xlabel="key", ylabel="weight", ylim=(0, 1.05), title=f"{label}, $d_k$ = {self.d_k}"
-            )
+            label = "without" if name == "plain" else "with"
+            ax.set_title(f"{label} the scale, $d_k$ = {self.d_k}")
+            ax.set(xlabel="key", ylabel="weight", ylim=(0, 1.05))
             pictures.append(fig)
         return pictures
 

@@ -33,6 +33,8 @@ def make_up_vectors(seed: int = 3) -> np.ndarray:
 class SelfOrCross(Figure):
     """Choose which sequence gives Q, K and V; shapes, weights and the kind's name follow.
 
+    It follows Vaswani et al. (2017), "Attention Is All You Need", section 3.2.3.
+
     Attributes
     ----------
     q_from, k_from, v_from : {"source", "target"}, where queries, keys and values come from
@@ -40,10 +42,6 @@ class SelfOrCross(Figure):
     causal : bool, whether a position is kept from later ones; in self-attention alone
     words : list of two lists of str, the tokens of both sequences
     query_vectors, key_vectors : nested list, shape (2, 8, 8), see `make_up_vectors`
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention Is All You Need", section 3.2.3.
     """
 
     _esm = bundle("self_or_cross")

@@ -24,6 +24,8 @@ def draw_projections(seed: int = 6) -> np.ndarray:
 class SplitAndMerge(Figure):
     """Cut the width of the model into heads, let each attend, and put them together.
 
+    It follows Vaswani et al. (2017), "Attention Is All You Need", section 3.2.2.
+
     Attributes
     ----------
     d_model : int, width of the model: 12, 24 or 48
@@ -31,10 +33,6 @@ class SplitAndMerge(Figure):
     S : int, length of the sequence, 2 to 6
     bias : bool, whether the four projections have a bias
     Q, K : nested lists, shape (6, 48), see `draw_projections`; a smaller tensor is their corner
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention Is All You Need", section 3.2.2.
     """
 
     _esm = bundle("split_and_merge")
