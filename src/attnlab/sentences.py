@@ -42,7 +42,7 @@ def read(text: str) -> list[Sentence]:
                 found = relations.setdefault(field, [])
                 continue
             i, j = map(int, field.split(">"))
-            if max(i, j) >= len(words):
+            if not 0 <= min(i, j) <= max(i, j) < len(words):
                 raise ValueError(f"{field} points outside of the {len(words)} words: {words_line}")
             found.append((i, j))
         sentences.append(Sentence(words, relations))
