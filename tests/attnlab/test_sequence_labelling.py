@@ -8,17 +8,9 @@ from attnlab import sequence_labelling, tasks
 from attnlab.tasks import PAD, SPECIALS
 from attnlab.transformer import TransformerEncoder
 
+pytestmark = pytest.mark.usefixtures("_one_thread")
 B, S, K, vocab = 3, 7, 2, 11
 ITSELF = torch.eye(6, dtype=torch.bool)
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    """Small matrices: a second thread would only wait."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def small(vocab_size=vocab, labels=K):

@@ -102,17 +102,15 @@ class HeadsOverview(Figure):
         found = self.compute()
         pieces, token, most = found["pieces"], found["token"], found["most"]
         score = found["scores"][self.layer - 1][self.head - 1]
-        return (
-            f"In head {self.layer}-{self.head}, “{pieces[token]}” reads “{pieces[most]}” most, "
-            f"with weight {fixed(found['map'][token][most], 3)}. On this sentence the head’s score "
-            f"“{self.score}” is {fixed(score, 2)}; of the other {LAYERS * HEADS - 1} heads, "
-            f"{found['above']} score higher."
-        )
+        said = f"In head {self.layer}-{self.head}, “{pieces[token]}” reads “{pieces[most]}” most, "
+        said += f"with weight {fixed(found['map'][token][most], 3)}. On this sentence the head’s "
+        said += f"score “{self.score}” is {fixed(score, 2)}; of the other {LAYERS * HEADS - 1} "
+        return said + f"heads, {found['above']} score higher."
 
     def still(self) -> list[Picture]:
         """Draw the overview and the chosen head."""
-        found = self.compute()
         overview, ax = plotting.panel(3.4, 2.2)
+        found = self.compute()
         plotting.heatmap(ax, found["scores"], rows=range(1, 7), columns=range(1, 13))
         ax.set(title=self.score, xlabel="head", ylabel="layer")
         large, ax = plotting.panel(3.4, 3.4)

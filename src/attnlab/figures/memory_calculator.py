@@ -85,12 +85,13 @@ class MemoryCalculator(Figure):
             names = [name for name, memory in self.gpus if need <= memory * 1e9]
             every = "all" if len(names) == len(self.gpus) else ", ".join(names)
             where.append(every or "none")
-        return (
+        use = "training" if self.training else "forward"
+        said = (
             f"One layer over {self.n:,} positions, batch {self.batch}, {self.heads} × {self.d_k}, "
-            f"{self.dtype}, {'training' if self.training else 'forward'}: naive attention takes "
-            f"{size(found['naive'])}, Flash {size(found['flash'])}. "
-            f"Naive fits on {where[0]}, Flash on {where[1]}."
         )
+        said += f"{self.dtype}, {use}: naive attention takes {size(found['naive'])}, "
+        said += f"Flash {size(found['flash'])}. "
+        return said + f"Naive fits on {where[0]}, Flash on {where[1]}."
 
     def still(self) -> list[Picture]:
         """Draw the two curves against the GPUs, and the longest sequence on each."""
