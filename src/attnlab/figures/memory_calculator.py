@@ -86,10 +86,9 @@ class MemoryCalculator(Figure):
             every = "all" if len(names) == len(self.gpus) else ", ".join(names)
             where.append(every or "none")
         use = "training" if self.training else "forward"
-        said = (
-            f"One layer over {self.n:,} positions, batch {self.batch}, {self.heads} × {self.d_k}, "
-        )
-        said += f"{self.dtype}, {use}: naive attention takes {size(found['naive'])}, "
+        said = f"One layer over {self.n:,} positions, batch {self.batch}, "
+        said += f"{self.heads} × {self.d_k}, {self.dtype}, {use}: "
+        said += f"naive attention takes {size(found['naive'])}, "
         said += f"Flash {size(found['flash'])}. "
         return said + f"Naive fits on {where[0]}, Flash on {where[1]}."
 
