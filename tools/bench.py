@@ -23,8 +23,8 @@ from torch import Tensor
 from attnlab.attention import scaled_dot_product_attention
 from attnlab.flash import flash_attention
 from attnlab.masks import make_causal_mask
+from attnlab.measurement_records import write_record
 from attnlab.profiling import fit_exponent, measure
-from attnlab.records import write_record
 
 SIZES = (512, 1024, 2048, 4096, 8192)
 B, H, D = 1, 8, 64

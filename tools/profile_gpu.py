@@ -21,8 +21,8 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from attnlab import flash, flash_triton
+from attnlab.measurement_records import write_record
 from attnlab.profiling import measure, progress
-from attnlab.records import write_record
 
 SIZES = (512, 1024, 2048, 4096, 8192)
 B, H, D = 4, 8, 64  # d_model 512

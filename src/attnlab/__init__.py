@@ -3,6 +3,34 @@
 The chapters and the exercises import these modules, and the tests hold them against a float64
 oracle in NumPy and against PyTorch's own functions.
 
+======================== ============= ===========================================================
+module                   section       holds
+======================== ============= ===========================================================
+`reference`              1.3           attention in NumPy and float64: the oracle of all the others
+`attention`              1.3, 1.5      softmax under a mask, scaled dot-product attention
+`masks`                  1.4, 1.5      causal and padding masks, and PyTorch's ways to spell them
+`multihead`              1.6 to 1.8    multi-head attention as one module
+`additive`               1.2           Bahdanau's and Luong's scores
+`recurrent`, `seq2seq`   1.1, 1.2      an LSTM that reads and one that writes; both in one
+`transformer`            1.4, Ex. 1.4  encoder layers, positions
+`sequence_labelling`     Ex. 1.4       labels for every position: training, accuracy
+`training`               1.1, 1.2      the one training loop
+`tasks`, `language`      1.1, 1.2      synthetic data with known answers; a verb-final language
+`minilm`, `sentences`    1.6           a real trained encoder; annotated sentences to judge it on
+`heads`                  1.6           what an attention head does, in numbers
+`cost`                   1.9           operations, bytes and parameters as formulas
+`profiling`              1.9, Ex. 1.5  time and memory measured; exponents; what needs a GPU
+`peak_memory`            1.9, 1.10     bytes that tensors hold, counted exactly
+`memory_traffic`         1.10          bytes between a small fast memory and a large slow one
+`measurement_records`    1.10          files of recorded measurements
+`flash`, `flash_tiles`   1.10          Flash attention; its tile loops, forward and backward
+`flash_triton`           1.10          the same on a GPU; `flash_triton_kernels` has the programs
+`plotting`               all           the book's look: heat maps, log-log plots
+`figures`                all           interactive figures, one module each
+`checks`                 exercises     what graded cells call
+`arguments`              -             refuses numbers that are none, for all of the above
+======================== ============= ===========================================================
+
 Symbols
 -------
 Every shape in this package is written with these names, in this order:

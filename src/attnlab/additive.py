@@ -7,53 +7,28 @@ mix the encoder states (`EncoderAttention`). They differ in the score alone.
 import torch
 from torch import Tensor, nn
 
+from attnlab.arguments import check_counts
 from attnlab.attention import masked_softmax
 
 
 class EncoderAttention(nn.Module):
-    """Frame of additive and multiplicative attention; a subclass says what a score is.
+    """Frame of additive and multiplicative attention; a subclass defines `keys` and `scores`.
 
-    Parameters
-    ----------
-    d_dec, d_enc : int
-        Widths of a decoder and of an encoder state.
-
-    Raises
-    ------
-    NotImplementedError
-        By `keys` and `scores` here, and so by a call: each subclass defines both.
+    `d_dec` and `d_enc` are the widths of a decoder and of an encoder state.
     """
 
     def __init__(self, d_dec: int, d_enc: int) -> None:
         super().__init__()
+        check_counts(least=1, d_dec=d_dec, d_enc=d_enc)
         self.d_dec = d_dec
         self.d_enc = d_enc
 
     def keys(self, encoder_states: Tensor) -> Tensor:
-        """Compute what depends on the encoder alone, once for all decoder steps.
-
-        Parameters
-        ----------
-        encoder_states : Tensor, shape (B, T_x, d_enc)
-
-        Returns
-        -------
-        keys : Tensor, shape (B, T_x, width that `scores` expects)
-        """
+        """Compute what depends on the encoder alone: (B, T_x, d_enc) to (B, T_x, any width)."""
         raise NotImplementedError
 
     def scores(self, state: Tensor, keys: Tensor) -> Tensor:
-        """Score every decoder state against every key.
-
-        Parameters
-        ----------
-        state : Tensor, shape (B, T_y, d_dec)
-        keys : Tensor, as `keys` returns them
-
-        Returns
-        -------
-        scores : Tensor, shape (B, T_y, T_x)
-        """
+        """Score every decoder state (B, T_y, d_dec) against every key: (B, T_y, T_x)."""
         raise NotImplementedError
 
     def forward(
@@ -70,8 +45,7 @@ class EncoderAttention(nn.Module):
         state : Tensor, shape (B, d_dec) or (B, T_y, d_dec)
             One decoder state for each sentence, or those of T_y steps at once.
         encoder_states : Tensor, shape (B, T_x, d_enc)
-        mask : bool Tensor, shape (B, T_x) or (1, T_x), optional
-            True where a source position may be attended to, the same for every decoder step.
+        mask : bool Tensor, shape (B, T_x) or (1, T_x), optional, True where a position may be read
         keys : Tensor, optional
             What ``self.keys(encoder_states)`` returned, to compute it only once a sentence.
 
@@ -83,10 +57,8 @@ class EncoderAttention(nn.Module):
 
         Raises
         ------
-        ValueError
-            If a shape does not fit.
-        TypeError
-            If `mask` is not boolean.
+        TypeError, ValueError
+            If `mask` is not boolean; if a shape does not fit.
         """
         self._check(state, encoder_states, mask)
         steps = state if state.dim() == 3 else state.unsqueeze(1)  # (B, T_y, d_dec)
@@ -124,12 +96,12 @@ class BahdanauAttention(EncoderAttention):
     Parameters
     ----------
     d_dec, d_enc, d_attn : int
-        Widths of a decoder state, of an encoder state and of the network's one hidden layer.
+        Widths of a decoder state, of an encoder state and of the network's one hidden layer, whole
+        numbers from 1 on: anything else raises TypeError or ValueError.
 
     Attributes
     ----------
-    W_a, U_a, v_a : nn.Linear
-        The papers' names, without biases.
+    W_a, U_a, v_a : nn.Linear, the papers' names, without biases
 
     References
     ----------
@@ -139,35 +111,17 @@ class BahdanauAttention(EncoderAttention):
 
     def __init__(self, d_dec: int, d_enc: int, d_attn: int) -> None:
         super().__init__(d_dec, d_enc)
+        check_counts(least=1, d_attn=d_attn)
         self.W_a = nn.Linear(d_dec, d_attn, bias=False)
         self.U_a = nn.Linear(d_enc, d_attn, bias=False)
         self.v_a = nn.Linear(d_attn, 1, bias=False)
 
     def keys(self, encoder_states: Tensor) -> Tensor:
-        r"""Compute :math:`U_a \bar h_j`.
-
-        Parameters
-        ----------
-        encoder_states : Tensor, shape (B, T_x, d_enc)
-
-        Returns
-        -------
-        keys : Tensor, shape (B, T_x, d_attn)
-        """
-        return self.U_a(encoder_states)
+        r"""Compute :math:`U_a \bar h_j`."""
+        return self.U_a(encoder_states)  # (B, T_x, d_attn)
 
     def scores(self, state: Tensor, keys: Tensor) -> Tensor:
-        """Run the network on every pair.
-
-        Parameters
-        ----------
-        state : Tensor, shape (B, T_y, d_dec)
-        keys : Tensor, shape (B, T_x, d_attn)
-
-        Returns
-        -------
-        scores : Tensor, shape (B, T_y, T_x)
-        """
+        """Run the network on every pair."""
         query = self.W_a(state)  # (B, T_y, d_attn)
         hidden = torch.tanh(query.unsqueeze(2) + keys.unsqueeze(1))  # (B, T_y, T_x, d_attn)
         return self.v_a(hidden).squeeze(-1)  # (B, T_y, T_x)
@@ -181,15 +135,14 @@ class LuongAttention(EncoderAttention):
 
     Parameters
     ----------
-    d_dec, d_enc : int
-        Widths of a decoder and of an encoder state.
-    score : {"dot", "general", "concat"}, optional
-        The hidden layer of ``"concat"`` is `d_dec` wide.
+    d_dec, d_enc : int, widths of a decoder and of an encoder state
+    score : {"dot", "general", "concat"}, optional, the hidden layer of ``"concat"`` is `d_dec` wide
 
     Raises
     ------
-    ValueError
-        If `score` is none of the three, or is ``"dot"`` while `d_dec` and `d_enc` differ.
+    TypeError, ValueError
+        If a width is no whole number; if it is below 1, `score` is none of the three, or is
+        ``"dot"`` while `d_dec` and `d_enc` differ.
 
     References
     ----------
@@ -214,16 +167,7 @@ class LuongAttention(EncoderAttention):
             self.v_a = nn.Linear(d_dec, 1, bias=False)
 
     def keys(self, encoder_states: Tensor) -> Tensor:
-        """Compute the encoder's share of the score.
-
-        Parameters
-        ----------
-        encoder_states : Tensor, shape (B, T_x, d_enc)
-
-        Returns
-        -------
-        keys : Tensor, shape (B, T_x, d_dec)
-        """
+        """Compute the encoder's share of the score: (B, T_x, d_enc) to (B, T_x, d_dec)."""
         if self.score == "dot":
             return encoder_states
         if self.score == "general":
@@ -231,19 +175,9 @@ class LuongAttention(EncoderAttention):
         return encoder_states @ self.W_a.weight[:, self.d_dec :].T
 
     def scores(self, state: Tensor, keys: Tensor) -> Tensor:
-        """Score every pair: one matrix product, except for "concat".
-
-        Parameters
-        ----------
-        state : Tensor, shape (B, T_y, d_dec)
-        keys : Tensor, shape (B, T_x, d_dec)
-
-        Returns
-        -------
-        scores : Tensor, shape (B, T_y, T_x)
-        """
+        """Score every pair: one matrix product, except for "concat"."""
         if self.score != "concat":
-            return state @ keys.transpose(1, 2)
+            return state @ keys.transpose(1, 2)  # (B, T_y, T_x)
         query = state @ self.W_a.weight[:, : self.d_dec].T  # (B, T_y, d_dec)
         hidden = torch.tanh(query.unsqueeze(2) + keys.unsqueeze(1))  # (B, T_y, T_x, d_dec)
         return self.v_a(hidden).squeeze(-1)  # (B, T_y, T_x)

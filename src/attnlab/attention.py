@@ -1,4 +1,9 @@
-"""Scaled dot-product attention in PyTorch, for any number of leading dimensions."""
+"""Scaled dot-product attention in PyTorch, for any number of leading dimensions.
+
+Every function takes a mask, a bool Tensor that broadcasts to (..., S_q, S_k), True where a query
+may attend to a key; without it every query sees every key. It raises TypeError if the mask is not
+boolean, and ValueError if the mask or the shapes do not fit.
+"""
 
 import math
 
@@ -17,23 +22,14 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 
     Parameters
     ----------
-    scores : Tensor, shape (..., S_q, S_k)
-        One number for each pair of query and key.
+    scores : Tensor, shape (..., S_q, S_k), one number for each pair of query and key
     mask : bool Tensor, broadcastable to (..., S_q, S_k), optional
-        True where a query may attend to a key. Without it every query sees every key.
 
     Returns
     -------
     weights : Tensor, shape (..., S_q, S_k)
         Non-negative, in the dtype of `scores`. Each row sums to 1, or to 0 where it is fully
         masked.
-
-    Raises
-    ------
-    TypeError
-        If `mask` is not boolean.
-    ValueError
-        If `mask` does not broadcast to the shape of `scores`.
     """
     if mask is None:
         return torch.softmax(scores, dim=-1)
@@ -48,27 +44,8 @@ def attention_weights(
 ) -> Tensor:
     r"""Compute :math:`\mathrm{softmax}(\text{scale} \cdot QK^\top)`, the weights alone.
 
-    Parameters
-    ----------
-    Q : Tensor, shape (..., S_q, d_k)
-        Queries.
-    K : Tensor, shape (..., S_k, d_k)
-        Keys.
-    mask : bool Tensor, broadcastable to (..., S_q, S_k), optional
-        True where a query may attend to a key.
-    scale : float, optional
-        Factor on the dot products; :math:`1/\sqrt{d_k}` unless given.
-
-    Returns
-    -------
-    weights : Tensor, shape (..., S_q, S_k)
-
-    Raises
-    ------
-    ValueError
-        If queries and keys differ in width or have none, or the mask does not fit.
-    TypeError
-        If `mask` is not boolean.
+    Arguments and errors are those of `scaled_dot_product_attention`, which mixes the values too.
+    The result has shape (..., S_q, S_k).
     """
     d_k = Q.shape[-1]
     if K.shape[-1] != d_k or d_k < 1:
@@ -92,16 +69,11 @@ def scaled_dot_product_attention(
 
     Parameters
     ----------
-    Q : Tensor, shape (..., S_q, d_k)
-        Queries: what each position looks for.
-    K : Tensor, shape (..., S_k, d_k)
-        Keys: what each position offers to be found by.
-    V : Tensor, shape (..., S_k, d_v)
-        Values: what each position hands over.
+    Q : Tensor, shape (..., S_q, d_k), queries: what each position looks for
+    K : Tensor, shape (..., S_k, d_k), keys: what each position offers to be found by
+    V : Tensor, shape (..., S_k, d_v), values: what each position hands over
     mask : bool Tensor, broadcastable to (..., S_q, S_k), optional
-        True where a query may attend to a key.
-    scale : float, optional
-        Factor on the dot products; :math:`1/\sqrt{d_k}` unless given.
+    scale : float, optional, factor on the dot products; :math:`1/\sqrt{d_k}` unless given
 
     Returns
     -------
@@ -111,11 +83,9 @@ def scaled_dot_product_attention(
 
     Raises
     ------
-    ValueError
-        If the widths of `Q` and `K` differ or are 0, the lengths of `K` and `V` differ, or the
-        mask does not fit.
-    TypeError
-        If `mask` is not boolean.
+    TypeError, ValueError
+        If `mask` is not boolean; if it does not fit, the widths of `Q` and `K` differ or are 0, or
+        the lengths of `K` and `V` differ.
 
     References
     ----------

@@ -2,25 +2,24 @@ r"""What attention costs, as formulas: floating-point operations, bytes, paramet
 
 An operation is a multiplication or an addition, so a product of an (a, b) and a (b, c) matrix has
 ``2 * a * b * c``. As in PyTorch's counter only matrix products count; the softmax, the masks and
-the biases are left out. Sizes are Python integers and so are the results: nothing overflows. The
-parameters of multi-head attention are counted in `attnlab.multihead.count_parameters`.
+the biases are left out. Operations are those of the forward pass unless a name says otherwise.
+
+Sizes have the names of the package; `itemsize` is the bytes of a number: 4 for float32, 2 for
+float16 and bfloat16. They are Python integers and so are the results: nothing overflows. A size
+that is no whole number raises TypeError, a negative one ValueError. The parameters of multi-head
+attention are counted in `attnlab.multihead.count_parameters`.
 """
+
+from attnlab.arguments import check_counts, check_whole
 
 
 def attention_flops(batch: int, n_heads: int, S_q: int, S_k: int, d_k: int, d_v: int) -> int:
     r"""Count the operations of :math:`QK^\top` and of weights times values.
 
-    Parameters
-    ----------
-    batch, n_heads, S_q, S_k, d_k, d_v : int
-        Sizes, with the names of the package. ``n_heads * d_k = d_model`` gives 4 n² d_model for
-        self-attention over n positions, whatever the number of heads.
-
-    Returns
-    -------
-    flops : int
-        Of the forward pass. A fused kernel has as many.
+    With ``n_heads * d_k = d_model`` they are 4 n² d_model for self-attention over n positions,
+    whatever the number of heads. A fused kernel has as many.
     """
+    check_counts(batch=batch, n_heads=n_heads, S_q=S_q, S_k=S_k, d_k=d_k, d_v=d_v)
     return 2 * batch * n_heads * S_q * S_k * (d_k + d_v)
 
 
@@ -29,73 +28,39 @@ def attention_backward_flops(
 ) -> int:
     r"""Count the operations of the gradients of Q, K, V and of the weights.
 
-    Parameters
-    ----------
-    batch, n_heads, S_q, S_k, d_k, d_v : int
-        Sizes.
-    recompute : bool, optional
-        Whether :math:`QK^\top` is computed once more, as FlashAttention does instead of keeping
-        the weights: five matrix products instead of four.
-
-    Returns
-    -------
-    flops : int
-
-    References
-    ----------
-    Dao et al. (2022), "FlashAttention", algorithm 4.
+    With `recompute` :math:`QK^\top` is computed once more, as FlashAttention does instead of
+    keeping the weights (Dao et al. 2022, algorithm 4): five matrix products instead of four.
     """
+    forward = attention_flops(batch, n_heads, S_q, S_k, d_k, d_v)
     again = 2 * batch * n_heads * S_q * S_k * d_k if recompute else 0
-    return 2 * attention_flops(batch, n_heads, S_q, S_k, d_k, d_v) + again
+    return 2 * forward + again
 
 
 def projection_flops(batch: int, S_q: int, S_k: int, d_model: int) -> int:
     """Count the operations of W_q and W_o on the queries' side and of W_k and W_v on the keys'.
 
-    Parameters
-    ----------
-    batch, S_q, S_k, d_model : int
-        Sizes; 8 n d_model² for self-attention over n positions.
-
-    Returns
-    -------
-    flops : int
-        Of the forward pass; the backward pass has twice as many.
+    They are 8 n d_model² for self-attention over n positions; the backward pass has twice as many.
     """
+    check_counts(batch=batch, S_q=S_q, S_k=S_k, d_model=d_model)
     return 2 * batch * (2 * S_q + 2 * S_k) * d_model**2
 
 
 def multihead_flops(batch: int, S_q: int, S_k: int, d_model: int) -> int:
     """Count the operations of `attnlab.multihead.MultiHeadAttention`: projections and attention.
 
-    Parameters
-    ----------
-    batch, S_q, S_k, d_model : int
-        Sizes. The number of heads does not matter: H heads of width d_model / H.
-
-    Returns
-    -------
-    flops : int
-        Of the forward pass; the backward pass has twice as many.
+    The number of heads does not matter: H heads of width d_model / H. The backward pass has twice
+    as many.
     """
-    attention = attention_flops(batch, 1, S_q, S_k, d_model, d_model)
-    return projection_flops(batch, S_q, S_k, d_model) + attention
+    projections = projection_flops(batch, S_q, S_k, d_model)
+    return projections + attention_flops(batch, 1, S_q, S_k, d_model, d_model)
 
 
 def map_bytes(batch: int, n_heads: int, S_q: int, S_k: int, itemsize: int = 4) -> int:
     """Give the size of one table with a number for each pair of query and key.
 
     The scores are one such table, the weights another, and the gradient of each one more.
-
-    Parameters
-    ----------
-    batch, n_heads, S_q, S_k, itemsize : int
-        Sizes, and the bytes of a number: 4 for float32, 2 for float16 and bfloat16.
-
-    Returns
-    -------
-    bytes : int
     """
+    check_counts(batch=batch, n_heads=n_heads, S_q=S_q, S_k=S_k, itemsize=itemsize)
     return batch * n_heads * S_q * S_k * itemsize
 
 
@@ -107,17 +72,6 @@ def peak_bytes(
     Two live side by side in the forward pass (scores and weights), three in the backward pass (the
     weights, their gradient, the gradient of the scores). What is measured beyond the inputs exceeds
     this by no more than Q, K, V and the output take, and in training their gradients.
-
-    Parameters
-    ----------
-    batch, n_heads, S_q, S_k, itemsize : int
-        Sizes, and the bytes of a number.
-    training : bool, optional
-        Whether a backward pass follows.
-
-    Returns
-    -------
-    bytes : int
     """
     return (3 if training else 2) * map_bytes(batch, n_heads, S_q, S_k, itemsize)
 
@@ -125,96 +79,49 @@ def peak_bytes(
 def saved_bytes(
     batch: int, n_heads: int, S_q: int, S_k: int, d_k: int, d_v: int, itemsize: int = 4
 ) -> int:
-    """Give what `attnlab.attention` keeps for its backward pass: weights, scaled Q, K and V.
-
-    Parameters
-    ----------
-    batch, n_heads, S_q, S_k, d_k, d_v, itemsize : int
-        Sizes, and the bytes of a number.
-
-    Returns
-    -------
-    bytes : int
-    """
-    vectors = S_q * d_k + S_k * (d_k + d_v)
+    """Give what `attnlab.attention` keeps for its backward pass: weights, scaled Q, K and V."""
+    check_counts(d_k=d_k, d_v=d_v)
     table = map_bytes(batch, n_heads, S_q, S_k, itemsize)
+    vectors = S_q * d_k + S_k * (d_k + d_v)
     return table + batch * n_heads * vectors * itemsize
 
 
 def flash_extra_bytes(batch: int, n_heads: int, S_q: int) -> int:
     """Give what FlashAttention keeps beyond its inputs and its output.
 
-    It is one float32 number for each query and head, the logarithm of the softmax's denominator.
-
-    Parameters
-    ----------
-    batch, n_heads, S_q : int
-        Sizes.
-
-    Returns
-    -------
-    bytes : int
-
-    References
-    ----------
-    Dao et al. (2022), "FlashAttention", theorem 1.
+    It is one float32 number for each query and head, the logarithm of the softmax's denominator
+    (Dao et al. 2022, theorem 1).
     """
+    check_counts(batch=batch, n_heads=n_heads, S_q=S_q)
     return 4 * batch * n_heads * S_q
 
 
 def flash_saved_bytes(
     batch: int, n_heads: int, S_q: int, S_k: int, d_k: int, d_v: int, itemsize: int = 4
 ) -> int:
-    """Give what FlashAttention keeps for its backward pass: Q, K, V, output, one number a query.
-
-    Parameters
-    ----------
-    batch, n_heads, S_q, S_k, d_k, d_v, itemsize : int
-        Sizes, and the bytes of a number.
-
-    Returns
-    -------
-    bytes : int
-    """
-    vectors = (S_q + S_k) * (d_k + d_v)
-    return batch * n_heads * vectors * itemsize + flash_extra_bytes(batch, n_heads, S_q)
+    """Give what FlashAttention keeps for its backward pass: Q, K, V, output, one number a query."""
+    check_counts(S_k=S_k, d_k=d_k, d_v=d_v, itemsize=itemsize)
+    extra = flash_extra_bytes(batch, n_heads, S_q)
+    return batch * n_heads * (S_q + S_k) * (d_k + d_v) * itemsize + extra
 
 
 def self_attention_layer(n: int, d: int) -> dict[str, int]:
-    """Give the costs of a self-attention layer, projections included.
+    """Give the costs of a self-attention layer over n vectors of width d, projections included.
 
     This and the two functions below follow Vaswani et al. (2017), table 1, with numbers instead of
     orders of growth.
 
-    Parameters
-    ----------
-    n, d : int
-        Sequence length, and width of the vectors that enter and leave.
-
-    Returns
-    -------
-    costs : dict
-        ``flops`` and ``parameters`` of one layer without biases, its ``sequential_steps``, each of
-        which waits for the one before, and the ``path_length``: layers or steps that a signal
-        takes from the first position to the last.
+    They are the ``flops`` and ``parameters`` of one layer without biases, its ``sequential_steps``,
+    each of which waits for the one before, and the ``path_length``: layers or steps that a signal
+    takes from the first position to the last.
     """
     flops = multihead_flops(1, n, n, d)
     return {"flops": flops, "parameters": 4 * d**2, "sequential_steps": 1, "path_length": 1}
 
 
 def recurrent_layer(n: int, d: int) -> dict[str, int]:
-    """Give the costs of a recurrent layer, h_t = tanh(W x_t + U h_(t-1)).
-
-    Parameters
-    ----------
-    n, d : int
-        Sequence length and width.
-
-    Returns
-    -------
-    costs : dict
-        As `self_attention_layer`.
-    """
+    """Give the costs of a recurrent layer, h_t = tanh(W x_t + U h_(t-1))."""
+    check_counts(n=n, d=d)
     flops = 4 * n * d**2
     return {"flops": flops, "parameters": 2 * d**2, "sequential_steps": n, "path_length": n}
 
@@ -222,24 +129,12 @@ def recurrent_layer(n: int, d: int) -> dict[str, int]:
 def convolutional_layer(n: int, d: int, kernel: int) -> dict[str, int]:
     """Give the costs of a causal convolution, and the path through a dilated stack.
 
-    Layer l of the stack skips ``kernel**l`` positions at a time, so that the last position of L
-    layers sees ``kernel**L`` positions.
-
-    Parameters
-    ----------
-    n, d, kernel : int
-        Sequence length, width, and how many positions one output sees.
-
-    Returns
-    -------
-    costs : dict
-        As `self_attention_layer`.
-
-    Raises
-    ------
-    ValueError
-        If `kernel` is less than 2: such a convolution connects no two positions.
+    Each output sees `kernel` positions. Layer l of the stack skips ``kernel**l`` positions at a
+    time, so that the last position of L layers sees ``kernel**L`` positions. A kernel below 2
+    raises ValueError: it connects no two positions.
     """
+    check_counts(n=n, d=d)
+    check_whole(kernel=kernel)
     if kernel < 2:
         raise ValueError(f"kernel={kernel} connects no two positions; use 2 or more")
     layers = 1

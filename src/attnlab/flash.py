@@ -12,12 +12,14 @@ its last S_q tokens, and what flash-attn does from version 2.1 on. The ``is_caus
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
+from attnlab.arguments import check_whole
 from attnlab.flash_tiles import TiledAttention, blocks
 
 BLOCK_Q, BLOCK_K = 256, 512
@@ -35,28 +37,25 @@ def flash_attention(
 
     Parameters
     ----------
-    Q : Tensor, shape (..., S_q, d_k)
-        Queries.
-    K : Tensor, shape (..., S_k, d_k)
-        Keys.
-    V : Tensor, shape (..., S_k, d_v)
-        Values.
+    Q, K, V : Tensor, shapes (..., S_q, d_k), (..., S_k, d_k) and (..., S_k, d_v)
+        Queries, keys and values.
     is_causal : bool, optional
         Whether query i sees only the keys ``j <= i + S_k - S_q``: the last query sees all.
     block_q, block_k : int, optional
-        How many queries and keys make one tile of scores.
+        How many queries and keys make one tile of scores. The result does not depend on them.
 
     Returns
     -------
     output : Tensor, shape (..., S_q, d_v)
         In the dtype of the inputs, under `torch.autocast` too; zeros for a query that sees no
-        key. Half precision is computed in float32. It can be differentiated once, by autograd:
-        PyTorch refuses it under the transforms of `torch.func`, as `vmap` and `grad`.
+        key. With `is_causal` a key or value that is not finite makes a row of NaN of each query
+        that sees it and no other. Half precision is computed in float32. It can be differentiated
+        once, by autograd: PyTorch refuses it under the transforms of `torch.func`, as `vmap`.
 
     Raises
     ------
     TypeError
-        If the inputs differ in dtype or are not floating.
+        If the inputs differ in dtype or are not floating, or a block is no whole number.
     ValueError
         If the shapes do not fit, or d_k or a block is smaller than 1.
     RuntimeError
@@ -70,8 +69,27 @@ def flash_attention(
     working = torch.promote_types(Q.dtype, torch.float32)
     G = math.prod(Q.shape[:-2])  # batch and heads, or whatever leads
     flat = (x.reshape(G, *x.shape[-2:]).to(working) for x in (Q, K, V))  # (G, S, d)
-    output = TiledAttention.apply(*flat, is_causal, block_q, block_k)  # (G, S_q, d_v)
+    output = run_tiles(TiledAttention.apply, *flat, is_causal, block_q, block_k)  # (G, S_q, d_v)
     return output.reshape(*Q.shape[:-1], V.shape[-1]).to(Q.dtype)  # (..., S_q, d_v)
+
+
+def run_tiles(
+    apply: Callable[..., Tensor], Q: Tensor, K: Tensor, V: Tensor, is_causal: bool, *blocks: int
+) -> Tensor:
+    """Run the tile loops on (G, S, d) so that no query meets a NaN behind the causal mask.
+
+    A weight of 0 times NaN is NaN: a key that the last query of a tile alone sees would spoil them
+    all. So what is not finite is left out, and the queries that see it are marked afterwards.
+    """
+    # One NaN or infinity is enough for a sum that is not finite, and a sum costs next to nothing.
+    if not is_causal or Q.is_meta or (K.sum() + V.sum()).isfinite():
+        return apply(Q, K, V, is_causal, *blocks)
+    strange = ~(K.isfinite().all(-1) & V.isfinite().all(-1))  # (G, S_k)
+    K, V = (x.masked_fill(strange[..., None], 0) for x in (K, V))
+    S_q, S_k = Q.shape[1], K.shape[1]
+    met = functional.pad(strange.cumsum(1) > 0, (max(S_q - S_k, 0), 0))  # (G, max(S_q, S_k))
+    met = met[:, met.shape[1] - S_q :, None]  # (G, S_q, 1): at the query's last key or before it
+    return apply(Q, K, V, is_causal, *blocks).masked_fill(met, math.nan)
 
 
 def check_inputs(Q: Tensor, K: Tensor, V: Tensor, block_q: int, block_k: int) -> None:
@@ -94,6 +112,7 @@ def check_inputs(Q: Tensor, K: Tensor, V: Tensor, block_q: int, block_k: int) ->
         raise ValueError(
             f"there are {K.shape[-2]} keys and {V.shape[-2]} values: each key needs its own value"
         )
+    check_whole(block_q=block_q, block_k=block_k)
     if block_q < 1 or block_k < 1:
         raise ValueError(f"block_q={block_q} and block_k={block_k} must both be at least 1")
 
@@ -116,11 +135,8 @@ def online_softmax_steps(
 
     Parameters
     ----------
-    Q : Tensor, shape (..., S_q, d_k)
-    K : Tensor, shape (..., S_k, d_k)
-    V : Tensor, shape (..., S_k, d_v)
-    block_k : int
-        How many keys one step adds.
+    Q, K, V : Tensor, as in `flash_attention`
+    block_k : int, how many keys one step adds
 
     Yields
     ------

@@ -35,8 +35,7 @@ class TiledAttention(torch.autograd.Function):
     @staticmethod
     def backward(ctx, dO):
         """Compute dQ, dK and dV from dO and what the forward pass saved."""
-        refuse_second_derivative()
-        Q, K, V, O, m, l = ctx.saved_tensors
+        Q, K, V, O, m, l = saved_for_first_derivative(ctx)
         dQ, dK, dV = (torch.zeros_like(x) for x in (Q, K, V))
         with without_autocast(Q.device.type):
             for g in head_groups(Q):
@@ -51,14 +50,15 @@ def without_autocast(device_type: str) -> AbstractContextManager:
     return torch.autocast(device_type, enabled=False) if known else nullcontext()
 
 
-def refuse_second_derivative() -> None:
-    """Raise in a backward pass that should record itself, as ``create_graph=True`` asks."""
+def saved_for_first_derivative(ctx) -> tuple[Tensor, ...]:
+    """Give what was saved, but raise where ``create_graph=True`` asks to record this pass too."""
     if torch.is_grad_enabled():
         raise RuntimeError(
             "Flash attention can be differentiated once: take its gradient without "
             "create_graph=True, or call attnlab.attention.scaled_dot_product_attention, which can "
             "be differentiated twice"
         )
+    return ctx.saved_tensors
 
 
 def forward_tiles(Q, K, V, O, m, l, is_causal, block_q, block_k):

@@ -14,8 +14,8 @@ from types import ModuleType
 import torch
 from torch import Tensor
 
-from attnlab.flash import check_inputs
-from attnlab.flash_tiles import refuse_second_derivative
+from attnlab.flash import check_inputs, run_tiles
+from attnlab.flash_tiles import saved_for_first_derivative
 
 # Side of a tile where the caller names none. Float32 takes twice the memory on the chip.
 SIDES = {torch.float32: 32, torch.float16: 64, torch.bfloat16: 64}
@@ -34,38 +34,18 @@ def flash_attention(
 ) -> Tensor:
     """Compute what `attnlab.flash.flash_attention` does, on a CUDA GPU.
 
-    Parameters
-    ----------
-    Q, K, V : Tensor, shapes (..., S_q, d_k), (..., S_k, d_k) and (..., S_k, d_v)
-        Queries, keys and values in float32, float16 or bfloat16.
-    is_causal : bool, optional
-        Whether query i sees only the keys ``j <= i + S_k - S_q``: the last query sees all.
-    block_q, block_k : int, optional
-        How many queries and keys make one tile of scores: powers of 2 from 16 on; 64 unless
-        given, and 32 in float32.
-
-    Returns
-    -------
-    output : Tensor, shape (..., S_q, d_v)
-        In the dtype of the inputs, under `torch.autocast` too; zeros for a query that sees no
-        key. All sums are float32, but in half precision the weights are rounded before they
-        multiply the values. It can be differentiated once, by autograd alone.
+    Differences: it takes float32, float16 and bfloat16. All sums are float32, but in half precision
+    the weights are rounded before they multiply the values. Blocks are powers of 2 from 16 on; 64
+    unless given, and 32 in float32.
 
     Raises
     ------
-    TypeError
-        If the inputs differ in dtype or theirs is not supported, as bfloat16 in the interpreter.
-    ValueError
-        If the shapes or devices do not fit, d_k is 0, or a block is no power of 2 from 16 on.
-    ModuleNotFoundError
-        If Triton is not installed.
-    RuntimeError
-        If the inputs are not on a CUDA GPU and the kernels are not interpreted; in the backward
-        pass, if ``create_graph=True`` asks for a second derivative.
-
-    References
-    ----------
-    Dao et al. (2022), "FlashAttention", algorithms 1 and 4; Dao (2023), "FlashAttention-2".
+    TypeError, ValueError
+        As there; if the dtype is another, such as bfloat16 in the interpreter; if the devices
+        differ, or a block is no power of 2 from 16 on.
+    ModuleNotFoundError, RuntimeError
+        If Triton is not installed; if the inputs are not on a CUDA GPU and the kernels are not
+        interpreted, or for a second derivative.
     """
     check_support(Q, K, V)
     block_q, block_k = (SIDES[Q.dtype] if side is None else side for side in (block_q, block_k))
@@ -74,7 +54,7 @@ def flash_attention(
     check_place(Q, kernels().INTERPRETED)
     G = math.prod(Q.shape[:-2])  # batch and heads, or whatever leads
     flat = (x.reshape(G, *x.shape[-2:]).contiguous() for x in (Q, K, V))  # (G, S, d)
-    output = TritonAttention.apply(*flat, is_causal, block_q, block_k)  # (G, S_q, d_v)
+    output = run_tiles(TritonAttention.apply, *flat, is_causal, block_q, block_k)  # (G, S_q, d_v)
     return output.reshape(*Q.shape[:-1], V.shape[-1])  # (..., S_q, d_v)
 
 
@@ -96,8 +76,7 @@ class TritonAttention(torch.autograd.Function):
     @staticmethod
     def backward(ctx, dO):
         """Run one program for each block of queries, then one for each block of keys."""
-        refuse_second_derivative()
-        Q, K, V, O, m, l = ctx.saved_tensors
+        Q, K, V, O, m, l = saved_for_first_derivative(ctx)
         dO = dO.contiguous()
         D = (dO.float() * O.float()).sum(-1)  # (G, S_q): the row term
         dQ, dK, dV = (torch.empty_like(x) for x in (Q, K, V))

@@ -77,6 +77,19 @@ def end_of_keys(first_query, S_q, S_k, IS_CAUSAL: tl.constexpr, BLOCK_Q: tl.cons
 
 
 @triton.jit
+def load_keys(
+    K, V, head, start, S_k,
+    d_k: tl.constexpr, d_v: tl.constexpr, PAD_K: tl.constexpr, PAD_V: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+):  # fmt: skip
+    """Give the positions of a block of keys, and read them with their values."""
+    keys = start + tl.arange(0, BLOCK_K)
+    K_j = load_tile(K, head, keys, S_k, d_k, PAD_K)  # (BLOCK_K, PAD_K)
+    V_j = load_tile(V, head, keys, S_k, d_v, PAD_V)  # (BLOCK_K, PAD_V)
+    return keys, K_j, V_j
+
+
+@triton.jit
 def forward(
     Q, K, V, O, m, l, S_q, S_k, scale,
     d_k: tl.constexpr, d_v: tl.constexpr, PAD_K: tl.constexpr, PAD_V: tl.constexpr,
@@ -90,9 +103,7 @@ def forward(
     l_i = tl.zeros([BLOCK_Q], tl.float32)  # running sum of exp(score - m_i)
     O_i = tl.zeros([BLOCK_Q, PAD_V], tl.float32)  # running sum of exp(score - m_i) * value
     for start in range(0, end_of_keys(first, S_q, S_k, IS_CAUSAL, BLOCK_Q), BLOCK_K):
-        keys = start + tl.arange(0, BLOCK_K)
-        K_j = load_tile(K, head, keys, S_k, d_k, PAD_K)  # (BLOCK_K, PAD_K)
-        V_j = load_tile(V, head, keys, S_k, d_v, PAD_V)  # (BLOCK_K, PAD_V)
+        keys, K_j, V_j = load_keys(K, V, head, start, S_k, d_k, d_v, PAD_K, PAD_V, BLOCK_K)
         S = score_tile(Q_i, K_j, queries, keys, S_q, S_k, scale, IS_CAUSAL)
         m_new = tl.maximum(m_i, tl.max(S, axis=1))
         fade = tl.exp(m_i - m_new)  # (BLOCK_Q,): brings the old sums to the new maximum
@@ -148,9 +159,7 @@ def backward_queries(
     )
     dQ_i = tl.zeros([BLOCK_Q, PAD_K], tl.float32)
     for start in range(0, end_of_keys(first, S_q, S_k, IS_CAUSAL, BLOCK_Q), BLOCK_K):
-        keys = start + tl.arange(0, BLOCK_K)
-        K_j = load_tile(K, head, keys, S_k, d_k, PAD_K)  # (BLOCK_K, PAD_K)
-        V_j = load_tile(V, head, keys, S_k, d_v, PAD_V)  # (BLOCK_K, PAD_V)
+        keys, K_j, V_j = load_keys(K, V, head, start, S_k, d_k, d_v, PAD_K, PAD_V, BLOCK_K)
         S = score_tile(Q_i, K_j, queries, keys, S_q, S_k, scale, IS_CAUSAL)
         _, dS = weight_tiles(S, V_j, dO_i, m_i, inverse_l_i, D_i)
         dQ_i += dot(dS.to(K_j.dtype), K_j)
@@ -165,9 +174,7 @@ def backward_keys(
 ):  # fmt: skip
     """Sum P^T dO and scale * dS^T Q over all queries for one tile of keys."""
     head, first = locate(S_k, BLOCK_K)
-    keys = first + tl.arange(0, BLOCK_K)
-    K_j = load_tile(K, head, keys, S_k, d_k, PAD_K)  # (BLOCK_K, PAD_K)
-    V_j = load_tile(V, head, keys, S_k, d_v, PAD_V)  # (BLOCK_K, PAD_V)
+    keys, K_j, V_j = load_keys(K, V, head, first, S_k, d_k, d_v, PAD_K, PAD_V, BLOCK_K)
     dK_j = tl.zeros([BLOCK_K, PAD_K], tl.float32)
     dV_j = tl.zeros([BLOCK_K, PAD_V], tl.float32)
     begin = 0

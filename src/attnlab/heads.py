@@ -1,17 +1,22 @@
 """What an attention head does, in numbers: statistics of its maps, and the words it connects.
 
-Maps have shape (..., B, H, S, S), queries first, as `attnlab.multihead` and `attnlab.minilm` return
-them. A statistic averages over all queries of all sequences and leaves one number for each head,
-shape (..., H), so that the maps of L layers, (L, B, H, S, S), give (L, H).
+The maps `weights` have shape (..., B, H, S, S), queries first, as `attnlab.multihead` and
+`attnlab.minilm` return them. A statistic averages over all queries of all sequences and leaves one
+number for each head, shape (..., H), so that the maps of L layers, (L, B, H, S, S), give (L, H).
 
 A mask has True where a query may attend to a key, and broadcasts to the maps. A query counts if it
 may attend to itself, so under a padding mask of shape (B, 1, 1, S) the padding does not. Where
-nothing is left to average the result is NaN.
+nothing is left to average the result is NaN. Maps or masks of another shape raise ValueError, a
+mask that is not boolean TypeError.
+
+`pairs` of words, shape (N, 3), hold the number of the sequence, the word from and the word to, as
+`attnlab.sentences.pairs` gives them.
 """
 
 import torch
 from torch import Tensor
 
+from attnlab.arguments import check_whole
 from attnlab.masks import check_mask
 
 
@@ -35,24 +40,10 @@ def _mean(values: Tensor, counted: Tensor) -> Tensor:
 
 
 def entropy(weights: Tensor, mask: Tensor | None = None) -> Tensor:
-    r"""Average the entropy :math:`-\sum_j w_j \ln w_j` of the rows.
+    r"""Average the entropy :math:`-\sum_j w_j \ln w_j` of the rows, in nats.
 
-    Parameters
-    ----------
-    weights : Tensor, shape (..., B, H, S, S)
-    mask : bool Tensor, broadcastable to `weights`, optional
-
-    Returns
-    -------
-    entropy : Tensor, shape (..., H)
-        In nats, as in Clark et al. (2019), section 3.3: 0 for a head that looks at one key, the
-        logarithm of the number of keys for one that looks at all alike.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the maps are not (..., B, H, S, S), or the mask does not fit them or is not boolean.
-        This holds for all functions below that take a mask.
+    It is 0 for a head that looks at one key, the logarithm of the number of keys for one that
+    looks at all alike (Clark et al. 2019, section 3.3).
     """
     _, counted = _allowed(weights, mask)
     return _mean(torch.special.entr(weights).sum(-1), counted)
@@ -61,16 +52,8 @@ def entropy(weights: Tensor, mask: Tensor | None = None) -> Tensor:
 def uniformity(weights: Tensor, mask: Tensor | None = None) -> Tensor:
     """Average each row's entropy over the logarithm of how many keys the row may attend to.
 
-    Parameters
-    ----------
-    weights : Tensor, shape (..., B, H, S, S)
-    mask : bool Tensor, broadcastable to `weights`, optional
-
-    Returns
-    -------
-    uniformity : Tensor, shape (..., H)
-        From 0, one key takes all, to 1, all keys are alike. Queries with a single key are left out.
-        The entropy is that of Clark et al. (2019), section 3.3; the division is ours.
+    From 0, one key takes all, to 1, all keys are alike. Queries with a single key are left out.
+    The entropy is that of Clark et al. (2019), section 3.3; the division is ours.
     """
     pairs, counted = _allowed(weights, mask)
     n_keys = pairs.sum(-1)  # (..., B, H, S)
@@ -78,40 +61,13 @@ def uniformity(weights: Tensor, mask: Tensor | None = None) -> Tensor:
     return _mean(torch.special.entr(weights).sum(-1) / largest, counted & (n_keys > 1))
 
 
-def mean_distance(weights: Tensor, mask: Tensor | None = None) -> Tensor:
-    r"""Average how far a head looks, :math:`\sum_j w_{ij} |i - j|`, in tokens.
-
-    Parameters
-    ----------
-    weights : Tensor, shape (..., B, H, S, S)
-    mask : bool Tensor, broadcastable to `weights`, optional
-
-    Returns
-    -------
-    distance : Tensor, shape (..., H)
-    """
-    _, counted = _allowed(weights, mask)
-    positions = torch.arange(weights.shape[-1], device=weights.device)
-    distance = (positions[:, None] - positions).abs()  # (S, S)
-    return _mean((weights * distance).sum(-1), counted)
-
-
 def position_score(weights: Tensor, offset: int, mask: Tensor | None = None) -> Tensor:
-    """Average the weight on the key that lies `offset` tokens to the right of the query.
+    """Average the weight, 0 to 1, on the key that lies `offset` tokens to the right of the query.
 
-    Parameters
-    ----------
-    weights : Tensor, shape (..., B, H, S, S)
-    offset : int
-        -1 for the previous token, 1 for the next. Queries whose key would fall outside of the
-        sequence, or is masked, are left out.
-    mask : bool Tensor, broadcastable to `weights`, optional
-
-    Returns
-    -------
-    score : Tensor, shape (..., H)
-        From 0 to 1.
+    The offset is -1 for the previous token, 1 for the next. Queries whose key would fall outside
+    of the sequence, or is masked, are left out.
     """
+    check_whole(offset=offset)
     pairs, counted = _allowed(weights, mask)
     first, last = max(0, -offset), weights.shape[-1] - max(0, offset)
     along = weights.diagonal(offset, -2, -1)  # (..., B, H, S - |offset|)
@@ -120,49 +76,20 @@ def position_score(weights: Tensor, offset: int, mask: Tensor | None = None) -> 
 
 
 def previous_token_score(weights: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Average the weight on the token before the query: `position_score` at offset -1.
-
-    Parameters
-    ----------
-    weights : Tensor, shape (..., B, H, S, S)
-    mask : bool Tensor, broadcastable to `weights`, optional
-
-    Returns
-    -------
-    score : Tensor, shape (..., H)
-    """
+    """Average the weight on the token before the query: `position_score` at offset -1."""
     return position_score(weights, -1, mask)
 
 
 def next_token_score(weights: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Average the weight on the token after the query: `position_score` at offset 1.
-
-    Parameters
-    ----------
-    weights : Tensor, shape (..., B, H, S, S)
-    mask : bool Tensor, broadcastable to `weights`, optional
-
-    Returns
-    -------
-    score : Tensor, shape (..., H)
-    """
+    """Average the weight on the token after the query: `position_score` at offset 1."""
     return position_score(weights, 1, mask)
 
 
 def delimiter_score(weights: Tensor, delimiters: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Average the weight that ordinary tokens spend on delimiters.
+    """Average the weight, 0 to 1, that ordinary tokens spend on delimiters such as [CLS].
 
-    Parameters
-    ----------
-    weights : Tensor, shape (..., B, H, S, S)
-    delimiters : bool Tensor, shape (B, S)
-        True on the tokens to count, such as [CLS]. They are left out as queries.
-    mask : bool Tensor, broadcastable to `weights`, optional
-
-    Returns
-    -------
-    score : Tensor, shape (..., H)
-        From 0 to 1, as in Clark et al. (2019), section 3.2.
+    `delimiters`, bool of shape (B, S), is True on them; they are left out as queries (Clark et al.
+    2019, section 3.2).
     """
     _, counted = _allowed(weights, mask)
     check_mask(delimiters)
@@ -177,17 +104,9 @@ def merge_word_pieces(weights: Tensor, word_ids: Tensor) -> Tensor:
     (Clark et al. 2019, section 4.1). Pieces that belong to no word, such as [CLS], are dropped, so
     a row may sum to less than 1.
 
-    Parameters
-    ----------
-    weights : Tensor, shape (..., B, H, S, S)
-    word_ids : int Tensor, shape (B, S)
-        The word that each piece belongs to, counted from 0, or -1 for none.
-
-    Returns
-    -------
-    word_weights : Tensor, shape (..., B, H, W, W)
-        W is the number of words of the longest sequence; rows and columns beyond a shorter
-        sequence's end are 0.
+    `word_ids`, int of shape (B, S), has the word that each piece belongs to, counted from 0, or -1
+    for none. The result has shape (..., B, H, W, W) for the W words of the longest sequence; rows
+    and columns beyond a shorter sequence's end are 0.
     """
     words = torch.arange(int(word_ids.max()) + 1, device=word_ids.device)
     belongs = (word_ids[:, None, :] == words[:, None]).to(weights.dtype)  # (B, W, S)
@@ -196,19 +115,10 @@ def merge_word_pieces(weights: Tensor, word_ids: Tensor) -> Tensor:
 
 
 def syntax_score(word_weights: Tensor, pairs: Tensor) -> Tensor:
-    """Count how often a word attends most to the word that it depends on.
+    """Give the share of the pairs whose word *from* attends more to word *to* than to any other.
 
-    Parameters
-    ----------
-    word_weights : Tensor, shape (..., B, H, W, W)
-        Maps over words, as `merge_word_pieces` gives them.
-    pairs : int Tensor, shape (N, 3)
-        Number of the sequence, word from, word to. Attention of a word to itself does not compete.
-
-    Returns
-    -------
-    share : Tensor, shape (..., H)
-        Share of the N pairs whose word *from* attends more to word *to* than to any other.
+    `word_weights`, shape (..., B, H, W, W), are maps over words, as `merge_word_pieces` gives them;
+    attention of a word to itself does not compete. The result has shape (..., H).
     """
     itself = torch.eye(word_weights.shape[-1], dtype=torch.bool, device=word_weights.device)
     favourite = word_weights.masked_fill(itself, -1.0).argmax(-1)  # (..., B, H, W)
@@ -220,30 +130,12 @@ def syntax_score(word_weights: Tensor, pairs: Tensor) -> Tensor:
 def best_offset(pairs: Tensor) -> int:
     """Give the distance from word to word that the most pairs have: the baseline to beat.
 
-    Parameters
-    ----------
-    pairs : int Tensor, shape (N, 3)
-        Number of the sequence, word from, word to.
-
-    Returns
-    -------
-    offset : int
-        Positive where the word *to* lies to the right. The smallest of several that are as common.
+    It is positive where the word *to* lies to the right; the smallest of several as common.
     """
     return int((pairs[:, 2] - pairs[:, 1]).mode().values)
 
 
 def offset_score(pairs: Tensor, offset: int) -> float:
-    """Give the share of pairs whose words lie `offset` apart.
-
-    Parameters
-    ----------
-    pairs : int Tensor, shape (N, 3)
-        Number of the sequence, word from, word to.
-    offset : int
-
-    Returns
-    -------
-    share : float
-    """
+    """Give the share of pairs whose words lie `offset` apart."""
+    check_whole(offset=offset)
     return (pairs[:, 2] - pairs[:, 1] == offset).float().mean().item()

@@ -44,7 +44,6 @@ GERMAN_WORDS = sorted(
 )
 ENGLISH_WORDS = sorted({*_SHARED.values(), *ADJECTIVES.values(), *ARTICLES, "had", "in"})
 
-
 Pairs = list[tuple[str, str]]  # a German word and its English one, in German order
 
 
@@ -84,16 +83,7 @@ def _clause(rng: random.Random, subordinate: bool) -> tuple[Pairs, list[int]]:
 def sentence(rng: random.Random) -> tuple[Pairs, list[int]]:
     """Build a main clause and, every other time, a subordinate one behind it.
 
-    Parameters
-    ----------
-    rng : random.Random
-
-    Returns
-    -------
-    pairs : list of (str, str)
-        Each German word and its English one, in German order.
-    alignment : list of int
-        Positions of the German words in English order.
+    The pairs are in German order; the alignment has their positions in English order.
     """
     pairs, alignment = _clause(rng, subordinate=False)
     if rng.random() < 0.5:

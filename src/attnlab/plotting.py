@@ -68,18 +68,9 @@ def use_book_style() -> None:
 
 
 def panel(width: float = 3.4, height: float = 2.8) -> tuple[Figure, Axes]:
-    """Open a figure with one pair of axes, in the book's look.
+    """Open a figure with one pair of axes, in the book's look; the size is in inches.
 
-    Parameters
-    ----------
-    width, height : float, optional
-        Size in inches. Two panels of the default width share a row on a desktop, and one fills a
-        phone's screen.
-
-    Returns
-    -------
-    fig : Figure
-    ax : Axes
+    Two panels of the default width share a row on a desktop, and one fills a phone's screen.
     """
     use_book_style()
     return plt.subplots(figsize=(width, height))
@@ -90,17 +81,10 @@ def show(*figures: Figure, alt: str, caption: str | None = None) -> None:
 
     Parameters
     ----------
-    *figures : Figure
-        One panel each.
-    alt : str
-        What is to be seen, for readers who cannot see it.
+    *figures : Figure, one panel each; none raises ValueError
+    alt : str, what is to be seen, for readers who cannot see it; if empty, ValueError is raised
     caption : str, optional
         Text below the figure. It may hold HTML.
-
-    Raises
-    ------
-    ValueError
-        If there is no figure, or `alt` is empty.
     """
     display(
         {"text/html": markup(*figures, alt=alt, caption=caption), "text/plain": f"[figure: {alt}]"},
@@ -109,13 +93,7 @@ def show(*figures: Figure, alt: str, caption: str | None = None) -> None:
 
 
 def markup(*figures: Figure, alt: str, caption: str | None = None) -> str:
-    """Give the HTML that `show` puts on the page, from the same arguments, and close the figures.
-
-    Raises
-    ------
-    ValueError
-        As `show` does.
-    """
+    """Give the HTML that `show` puts on the page, of the same arguments; close the figures."""
     if not figures:
         raise ValueError("show() got no figure; pass the Figure that panel() returned")
     if not alt.strip():
@@ -164,17 +142,13 @@ def heatmap(
     Parameters
     ----------
     ax : Axes
-        Where to draw.
-    weights : array, shape (S_q, S_k)
-        Zero is drawn as the bare page, `largest` in full colour.
+    weights : array, shape (S_q, S_k), zero is drawn as the bare page, `largest` in full colour
     rows, columns : sequence of str, optional
         Names of the queries and of the keys; their positions unless given.
-    blocked : bool array, shape (S_q, S_k), optional
-        True where the mask forbids attention: these cells are hatched.
+    blocked : bool array, shape (S_q, S_k), optional, True where the mask forbids: hatched cells
     numbers : str, optional
         Format of the number written into each cell that is not blocked, such as ``".2f"``.
-    largest : float, optional
-        The weight that gets the full colour.
+    largest : float, optional, the weight that gets the full colour
 
     Raises
     ------
@@ -185,7 +159,7 @@ def heatmap(
     if weights.ndim != 2:
         raise ValueError(f"weights has shape {weights.shape}, but one matrix (S_q, S_k) fits")
     S_q, S_k = weights.shape
-    blocked = np.zeros((S_q, S_k), bool) if blocked is None else np.asarray(blocked)
+    blocked = np.zeros((S_q, S_k), bool) if blocked is None else np.asarray(blocked, bool)
     ax.pcolormesh(weights, cmap=WEIGHTS, vmin=0, vmax=largest, linewidth=0)
     if blocked.any():
         hatched = np.ma.masked_where(~blocked, np.ones((S_q, S_k)))
@@ -210,28 +184,18 @@ def loglog(
     Parameters
     ----------
     ax : Axes
-        Where to draw.
-    x, y : array, shape (n,)
-        Positive numbers.
-    label : str
-        Name in the legend; the slope is added to it.
-    series : int, optional
-        Which colour and marker to use.
-    fit : bool, optional
-        Whether to draw the fitted line and name its slope.
+    x, y : array, shape (n,), finite numbers above 0, two or more; anything else raises ValueError
+    label : str, name in the legend; the slope is added to it
+    series : int, optional, which colour and marker to use
+    fit : bool, optional, whether to draw the fitted line and name its slope
 
     Returns
     -------
-    slope : float
-        Exponent p of the fit y = c x^p, by least squares on the logarithms.
-
-    Raises
-    ------
-    ValueError
-        If a number is not positive, or there are fewer than two points.
+    slope : float, exponent p of the fit y = c x^p, by least squares on the logarithms
     """
     x, y = np.asarray(x, float), np.asarray(y, float)
-    if len(x) < 2 or (x <= 0).any() or (y <= 0).any():
+    points = np.concatenate([x, y])
+    if len(x) < 2 or not ((points > 0) & (points < np.inf)).all():
         raise ValueError("a log-log plot needs two or more points, all of them positive")
     slope, offset = np.polyfit(np.log(x), np.log(y), 1)
     colour, marker = COLOURS[series % len(COLOURS)], MARKERS[series % len(MARKERS)]

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
-from attnlab.storages import PeakMemory
+from attnlab.arguments import check_counts
+from attnlab.peak_memory import PeakMemory
 from nbmark.skip import skip_cell
 
 Item = TypeVar("Item")
@@ -28,7 +29,7 @@ def require_cuda(
     """Go on where there is a CUDA GPU; end the notebook cell here where there is none.
 
     The cell ends without an error, with one line that says what was skipped and where the
-    recorded result stands.
+    recorded result stands. It raises `nbmark.skip.CellSkipped`, at which a script stops.
 
     Parameters
     ----------
@@ -36,13 +37,7 @@ def require_cuda(
         What the rest of the cell does, as the subject of the sentence: "the sweep to n = 32768".
     recorded : str, optional
         Where the reader finds the result of the same cell from a machine with a GPU.
-    capability : (int, int), optional
-        The least compute capability that will do.
-
-    Raises
-    ------
-    nbmark.skip.CellSkipped
-        If PyTorch sees no such CUDA device. A notebook cell ends at it quietly; a script stops.
+    capability : (int, int), optional, the least compute capability that will do
     """
     least = "" if capability is None else " of compute capability {}.{}".format(*capability)
     if torch.cuda.is_available() and not (
@@ -69,27 +64,20 @@ def measure(
     On CUDA the time is taken between two events and the memory is what the allocator handed out
     beyond what was in use before. On a CPU the time is that of one thread's processor, which
     other programs disturb little, and the memory is what tensors hold, counted exactly by
-    `attnlab.storages.PeakMemory`. On the meta device there is no time, only memory.
+    `attnlab.peak_memory.PeakMemory`. On the meta device there is no time, only memory.
 
     Parameters
     ----------
     fn : callable
         What to measure. It runs for the memory and then for the time; on CUDA once before, since
         libraries take memory of their own at their first call.
-    *args : object
-        Its arguments. The tensors among them say which device is measured.
-    repeats : int, optional
-        How many times to take the time.
-    device : str, optional
-        "cuda", "cpu" or "meta", where the arguments hold no tensor that tells.
-
-    Returns
-    -------
-    measurement : Measurement
+    *args : object, its arguments; the tensors among them say which device is measured
+    repeats : int, optional, how many times to take the time; at least once, or ValueError is raised
+    device : str, optional, "cuda", "cpu" or "meta", where the arguments hold no tensor that tells
     """
-    if device is None:
-        tensors = [x for x in tree_leaves(args) if isinstance(x, Tensor)]
-        device = tensors[0].device.type if tensors else "cpu"
+    check_counts(least=1, repeats=repeats)
+    tensors = [x for x in tree_leaves(args) if isinstance(x, Tensor)]
+    device = torch.device(device or (tensors[0].device if tensors else "cpu")).type
     try:
         peak = (_peak_on_cuda if device == "cuda" else _peak_of_tensors)(fn, args)
         if device == "meta":
@@ -163,28 +151,12 @@ class PowerLaw(NamedTuple):
 def fit_exponent(n: Sequence, y: Sequence, n_min: float = 1024) -> PowerLaw:
     """Fit p in y = c n^p, by least squares on the logarithms of the large n.
 
-    Small n say little of the growth: there, whatever does not grow still counts.
-
-    Parameters
-    ----------
-    n : sequence of float
-    y : sequence of float
-        Measured at `n`. A None, as after running out of memory, is left out.
-    n_min : float, optional
-        Fit n >= n_min only.
-
-    Returns
-    -------
-    law : PowerLaw
-        The exponent and its standard error; ``float(law)`` is the exponent.
-
-    Raises
-    ------
-    ValueError
-        If fewer than three points are left, or one is not positive.
+    Small n say little of the growth: there, whatever does not grow still counts. So only points
+    with n >= `n_min` are used. A None in `y`, as after running out of memory, is left out. Fewer
+    than three points, or one that is not finite and positive, raise ValueError.
     """
     pairs = [(n, y) for n, y in zip(n, y, strict=True) if n >= n_min and y is not None]
-    if len(pairs) < 3 or min(map(min, pairs)) <= 0:
+    if len(pairs) < 3 or not all(0 < x < math.inf for pair in pairs for x in pair):
         raise ValueError(f"an exponent with its error needs three positive points, got {pairs}")
     x, y = np.log(np.array(pairs, dtype=float)).T  # (points,) each
     slope, offset = np.polyfit(x, y, 1)
@@ -195,17 +167,9 @@ def fit_exponent(n: Sequence, y: Sequence, n_min: float = 1024) -> PowerLaw:
 def progress(items: Iterable[Item], label: str) -> Iterator[Item]:
     """Go through the items and keep one line on the terminal, or below the cell, up to date.
 
-    Parameters
-    ----------
-    items : iterable
-    label : str
-        What is being done, in front of the bar.
-
-    Yields
-    ------
-    item
-        Each of the items. The line disappears after the last, in a notebook with all that the
-        cell showed before: show results after the loop. A file or a pipe gets no line.
+    The label says what is being done, in front of the bar. The line disappears after the last item,
+    in a notebook with all that the cell showed before: show results after the loop. A file or a
+    pipe gets no line.
     """
     items, paint = list(items), _painter()
     started = time.monotonic()

@@ -1,4 +1,10 @@
-"""The two halves of a recurrent encoder-decoder: one LSTM that reads and one that writes."""
+"""The two halves of a recurrent encoder-decoder: one LSTM that reads and one that writes.
+
+They follow Sutskever et al. (2014), "Sequence to Sequence Learning with Neural Networks"; Bahdanau
+et al. (2015), "Neural Machine Translation by Jointly Learning to Align and Translate", appendix
+A.1.2; Luong et al. (2015), "Effective Approaches to Attention-based Neural Machine Translation",
+section 3.1. Sizes are whole numbers from 1 on: anything else raises TypeError or ValueError.
+"""
 
 from typing import NamedTuple
 
@@ -7,68 +13,42 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attnlab.additive import BahdanauAttention, LuongAttention
+from attnlab.arguments import check_counts
 from attnlab.tasks import PAD
 
 State = tuple[Tensor, Tensor]  # hidden state and memory cell of an LSTM, each (1, B, d_state)
 
 
 class Memory(NamedTuple):
-    """What the decoder may look at while it writes.
+    """What the decoder may look at while it writes."""
 
-    Attributes
-    ----------
-    states : Tensor, shape (B, T_x, d_state)
-        One encoder state for each source position.
-    keys : Tensor, shape (B, T_x, width), or None
-        The encoder's share of the scores; None without attention.
-    mask : bool Tensor, shape (B, T_x)
-        True on words, False on padding.
-    """
-
-    states: Tensor
-    keys: Tensor | None
-    mask: Tensor
+    states: Tensor  # (B, T_x, d_state), one encoder state for each source position
+    keys: (
+        Tensor | None
+    )  # (B, T_x, width), the encoder's share of the scores; None without attention
+    mask: Tensor  # (B, T_x) bool, True on words, False on padding
 
 
 class Encoder(nn.Module):
     """LSTM that reads the source in both directions, half of the width for each.
 
-    Parameters
-    ----------
-    vocab_size, d_embed, d_state : int
-        Number of source words, width of their vectors, width of a state.
-
-    Raises
-    ------
-    ValueError
-        If `d_state` is odd.
-
-    References
-    ----------
-    Sutskever et al. (2014), "Sequence to Sequence Learning with Neural Networks".
-    Bahdanau et al. (2015), "Neural Machine Translation by Jointly Learning to Align and
-    Translate", appendix A.1.2.
+    So `d_state`, the width of a state, must be even; `d_embed` is that of a word's vector.
     """
 
     def __init__(self, vocab_size: int, d_embed: int, d_state: int) -> None:
         super().__init__()
+        check_counts(least=1, vocab_size=vocab_size, d_embed=d_embed, d_state=d_state)
         if d_state % 2:
             raise ValueError(f"d_state={d_state} is odd, but each direction takes half of it")
         self.embed = nn.Embedding(vocab_size, d_embed, padding_idx=PAD)
         self.lstm = nn.LSTM(d_embed, d_state // 2, batch_first=True, bidirectional=True)
 
     def forward(self, source: Tensor) -> tuple[Tensor, State]:
-        """Read sentences.
-
-        Parameters
-        ----------
-        source : int Tensor, shape (B, T_x)
-            Padded with `PAD`, which changes nothing; at least one word each.
+        """Read sentences (B, T_x), padded with `PAD`, which changes nothing; one word or more each.
 
         Returns
         -------
-        states : Tensor, shape (B, T_x, d_state)
-            Zero on padding.
+        states : Tensor, shape (B, T_x, d_state), zero on padding
         last : pair of Tensors, shape (1, B, d_state)
             Hidden state and memory cell after the last word read in each direction: the fixed
             vector that a decoder without attention has to live on.
@@ -94,24 +74,12 @@ class Decoder(nn.Module):
     attention : {None, "bahdanau", "luong"}
         With ``"bahdanau"`` the previous state :math:`s_{t-1}` asks, and the context enters the
         LSTM with the previous word. With ``"luong"`` the new state :math:`s_t` asks by the
-        score "general", and the context meets it on the way out.
-
-    Raises
-    ------
-    ValueError
-        If `attention` is none of the three.
-
-    References
-    ----------
-    Sutskever et al. (2014), "Sequence to Sequence Learning with Neural Networks".
-    Bahdanau et al. (2015), "Neural Machine Translation by Jointly Learning to Align and
-    Translate", appendix A.1.2.
-    Luong et al. (2015), "Effective Approaches to Attention-based Neural Machine Translation",
-    section 3.1.
+        score "general", and the context meets it on the way out. Anything else: ValueError.
     """
 
     def __init__(self, vocab_size: int, d_embed: int, d_state: int, attention: str | None) -> None:
         super().__init__()
+        check_counts(least=1, vocab_size=vocab_size, d_embed=d_embed, d_state=d_state)
         if attention not in (None, "bahdanau", "luong"):
             raise ValueError(f"attention is {attention!r}; choose None, 'bahdanau' or 'luong'")
         self.context_enters = attention == "bahdanau"
@@ -129,13 +97,7 @@ class Decoder(nn.Module):
     def forward(
         self, previous: Tensor, state: State, memory: Memory
     ) -> tuple[Tensor, Tensor | None, State]:
-        """Write T words, given the word before each of them.
-
-        Parameters
-        ----------
-        previous : int Tensor, shape (B, T)
-        state : pair of Tensors, shape (1, B, d_state)
-        memory : Memory
+        """Write T words, given the word before each, (B, T), and the state before the first.
 
         Returns
         -------

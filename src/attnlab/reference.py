@@ -8,18 +8,10 @@ import numpy as np
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:
-    """Turn each row of scores into weights that sum to 1.
+    """Turn each row of scores into weights ``exp(scores) / sum(exp(scores))``, which sum to 1.
 
-    Parameters
-    ----------
-    scores : array, shape (..., S_k)
-        Real numbers. ``-inf`` marks a position that may not be attended to.
-
-    Returns
-    -------
-    weights : float64 array, shape (..., S_k)
-        ``exp(scores) / sum(exp(scores))`` along the last axis. A row that is ``-inf`` throughout
-        has nothing to attend to and becomes a row of zeros.
+    ``-inf`` marks a position that may not be attended to. A row that is ``-inf`` throughout has
+    nothing to attend to and becomes a row of zeros.
     """
     scores = np.asarray(scores, dtype=np.float64)
     largest = scores.max(axis=-1, keepdims=True)
@@ -36,12 +28,8 @@ def scaled_dot_product_attention(
 
     Parameters
     ----------
-    Q : array, shape (..., S_q, d_k)
-        Queries.
-    K : array, shape (..., S_k, d_k)
-        Keys.
-    V : array, shape (..., S_k, d_v)
-        Values.
+    Q, K, V : array, shapes (..., S_q, d_k), (..., S_k, d_k) and (..., S_k, d_v)
+        Queries, keys and values.
     mask : bool array, broadcastable to (..., S_q, S_k), optional
         True where a query may attend to a key.
 

@@ -6,30 +6,27 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from attnlab.arguments import check_counts
 from attnlab.recurrent import Decoder, Encoder, Memory, State
 from attnlab.tasks import BOS, EOS, PAD
 from attnlab.training import descend
 
 
 class Seq2Seq(nn.Module):
-    """Encoder and decoder in one.
+    """Encoder and decoder in one, both of them `attnlab.recurrent`'s.
 
     Parameters
     ----------
-    source_size, target_size : int
-        Number of source and of target words, reserved ids included.
-    d_embed, d_state : int
-        Width of a word's vector and of a state.
+    source_size, target_size : int, number of source and of target words, reserved ids included
+    d_embed, d_state : int, width of a word's vector and of a state
     attention : {None, "bahdanau", "luong"}, optional
-        See `Decoder`.
+        See `attnlab.recurrent.Decoder`, which names the papers too.
 
-    References
-    ----------
-    Sutskever et al. (2014), "Sequence to Sequence Learning with Neural Networks".
-    Bahdanau et al. (2015), "Neural Machine Translation by Jointly Learning to Align and
-    Translate", appendix A.1.2.
-    Luong et al. (2015), "Effective Approaches to Attention-based Neural Machine Translation",
-    section 3.1.
+    Raises
+    ------
+    TypeError, ValueError
+        If a size is no whole number; if one is below 1, `d_state` is odd, or there is no such
+        attention.
     """
 
     def __init__(
@@ -45,37 +42,17 @@ class Seq2Seq(nn.Module):
         self.decoder = Decoder(target_size, d_embed, d_state, attention)
 
     def encode(self, source: Tensor) -> tuple[Memory, State]:
-        """Read the source, for the decoder to start from and to look at.
-
-        Parameters
-        ----------
-        source : int Tensor, shape (B, T_x)
-            Padded with `PAD`.
-
-        Returns
-        -------
-        memory : Memory
-            What the decoder may look at.
-        state : pair of Tensors, shape (1, B, d_state)
-            Hidden state and memory cell that it starts from.
-        """
+        """Read the source (B, T_x): what the decoder may look at, and the state it starts from."""
         states, last = self.encoder(source)
         attention = self.decoder.attention
         keys = None if attention is None else attention.keys(states)
         return Memory(states, keys, source != PAD), last
 
     def forward(self, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Predict each target word from the source and the *true* words before it.
+        """Predict each target word (B, T_y) from the source and the *true* words before it.
 
-        Parameters
-        ----------
-        source : int Tensor, shape (B, T_x)
-        target : int Tensor, shape (B, T_y)
-
-        Returns
-        -------
-        logits : Tensor, shape (B, T_y, target_size)
-        weights : Tensor, shape (B, T_y, T_x), or None without attention
+        The logits have shape (B, T_y, target_size); the weights (B, T_y, T_x), None without
+        attention.
         """
         memory, state = self.encode(source)
         previous = functional.pad(target[:, :-1], (1, 0), value=BOS)  # (B, T_y)
@@ -84,19 +61,9 @@ class Seq2Seq(nn.Module):
 
 
 def cross_entropy(model: Seq2Seq, source: Tensor, target: Tensor) -> Tensor:
-    """Average over the target words what each costs, given the true words before it.
+    """Average over the target words, `PAD` left out, what each costs given the true ones before it.
 
-    Parameters
-    ----------
-    model : Seq2Seq
-    source : int Tensor, shape (B, T_x)
-    target : int Tensor, shape (B, T_y)
-        `PAD` is not counted.
-
-    Returns
-    -------
-    loss : Tensor, shape ()
-        In nats per word; divide by ln 2 for bits.
+    The loss, shape (), is in nats per word; divide by ln 2 for bits.
     """
     logits, _ = model(source, target)
     return functional.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD)
@@ -109,24 +76,10 @@ def train(
     rate: float = 1e-2,
     clip: float = 1.0,
 ) -> list[float]:
-    """Train on each batch once, and return the losses.
+    """Train the model, in place, on each batch (source, target) once.
 
-    See `attnlab.training.descend`: the same model and the same batches give the same result.
-
-    Parameters
-    ----------
-    model : Seq2Seq
-        Changed in place.
-    batches : sequence of (source, target)
-    rate : float, optional
-        Peak of the learning rate.
-    clip : float, optional
-        Largest norm of a gradient; longer ones are shortened to it.
-
-    Returns
-    -------
-    losses : list of float
-        Cross-entropy in nats per target word, one a batch.
+    See `attnlab.training.descend` for `rate` and `clip`: the same model and the same batches give
+    the same result. The losses come back: cross-entropy in nats per target word, one a batch.
     """
     return descend(
         model.parameters(),
@@ -146,14 +99,14 @@ def translate(model: Seq2Seq, source: Tensor, max_len: int) -> tuple[Tensor, Ten
     model : Seq2Seq
     source : int Tensor, shape (B, T_x)
     max_len : int
-        Number of words to write, the end mark included.
+        Number of words to write, the end mark included; at least 1, or ValueError is raised.
 
     Returns
     -------
-    words : int Tensor, shape (B, max_len)
-        `PAD` behind the first `EOS`.
+    words : int Tensor, shape (B, max_len), `PAD` behind the first `EOS`
     weights : Tensor, shape (B, max_len, T_x), or None without attention
     """
+    check_counts(least=1, max_len=max_len)
     memory, state = model.encode(source)
     word = torch.full((len(source), 1), BOS, device=source.device)
     words, weights = [], []
@@ -175,20 +128,14 @@ def alignment_error_rate(weights: Tensor, alignment: Tensor) -> float:
     known ones, all of them sure, this is :math:`1 - 2 |\mathcal A \cap \mathcal S| /
     (|\mathcal A| + |\mathcal S|)`: the share of links that are wrong.
 
+    It is 0 where every link is right, 1 where none is. See Och and Ney (2003), "A Systematic
+    Comparison of Various Statistical Alignment Models".
+
     Parameters
     ----------
     weights : Tensor, shape (B, T_y, T_x)
     alignment : int Tensor, shape (B, T_y)
         Known source position of each target word; -1 where there is none.
-
-    Returns
-    -------
-    rate : float
-        0 where every link is right, 1 where none is.
-
-    References
-    ----------
-    Och and Ney (2003), "A Systematic Comparison of Various Statistical Alignment Models".
     """
     known = alignment >= 0
     agree = (weights.argmax(-1) == alignment)[known].sum().item()

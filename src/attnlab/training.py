@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 import torch
 from torch import Tensor, nn
 
+from attnlab.arguments import check_positive
+
 
 def descend(
     parameters: Iterable[nn.Parameter],
@@ -14,27 +16,14 @@ def descend(
     rate: float,
     clip: float,
 ) -> list[float]:
-    """Take one step for each batch, with AdamW and a one-cycle learning rate.
+    """Take one step for each batch (source, target), with AdamW and a one-cycle learning rate.
 
-    Nothing random happens here: the same parameters and the same batches give the same result.
-
-    Parameters
-    ----------
-    parameters : iterable of nn.Parameter
-        Changed in place.
-    batches : sequence of (source, target)
-    loss_of : callable
-        Gives the loss of a batch, shape ().
-    rate : float
-        Peak of the learning rate.
-    clip : float
-        Largest norm of a gradient; longer ones are shortened to it.
-
-    Returns
-    -------
-    losses : list of float
-        One a batch.
+    The parameters are changed in place; the losses come back, one a batch. `rate` is the peak of
+    the learning rate, `clip` the largest norm of a gradient: longer ones are shortened to it. Both
+    must be finite and above 0, or ValueError is raised. Nothing random happens here: the same
+    parameters and the same batches give the same result.
     """
+    check_positive(rate=rate, clip=clip)
     parameters = list(parameters)
     optimiser = torch.optim.AdamW(parameters, lr=rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(

@@ -12,6 +12,7 @@ heart.
 import torch
 from torch import Tensor, nn
 
+from attnlab.arguments import check_counts
 from attnlab.multihead import MultiHeadAttention
 
 
@@ -23,18 +24,18 @@ def sinusoidal_positions(
 ) -> Tensor:
     r"""Give each position a vector of sines and cosines, from fast to slow.
 
+    As in Vaswani et al. (2017), "Attention Is All You Need", section 3.5:
+
     .. math::
         P_{t,2i} = \sin(t / 10000^{2i/d_{model}}), \qquad
         P_{t,2i+1} = \cos(t / 10000^{2i/d_{model}})
 
     Parameters
     ----------
-    max_len : int
-        How many positions, counted from 0.
+    max_len : int, how many positions, counted from 0
     d_model : int
         Width of a vector. If it is odd, the last sine stands without its cosine.
-    dtype : torch.dtype, optional
-        Of the result; the angles are computed in float64.
+    dtype : torch.dtype, optional, of the result; the angles are computed in float64
     device : torch.device or str, optional
 
     Returns
@@ -43,15 +44,11 @@ def sinusoidal_positions(
 
     Raises
     ------
-    ValueError
-        If `max_len` is negative or `d_model` is below 1.
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention Is All You Need", section 3.5.
+    TypeError, ValueError
+        If a size is no whole number; if `max_len` is negative or `d_model` is below 1.
     """
-    if max_len < 0 or d_model < 1:
-        raise ValueError(f"max_len={max_len} must be 0 or more and d_model={d_model} at least 1")
+    check_counts(max_len=max_len)
+    check_counts(least=1, d_model=d_model)
     exponents = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model
     times = torch.arange(max_len, dtype=torch.float64)
     angles = times[:, None] / 10000**exponents  # (max_len, pairs)
@@ -62,30 +59,14 @@ def sinusoidal_positions(
 class EncoderLayer(nn.Module):
     """Self-attention, then a small network on each position, both added to what they read.
 
-    Parameters
-    ----------
-    d_model : int
-        Width of the tokens' vectors.
-    n_heads : int
-        Number of heads H. Must divide `d_model`.
-    d_ff : int
-        Hidden width of the feed-forward network.
-    bias : bool, optional
-        Whether the projections of the attention have a bias.
-
-    Raises
-    ------
-    ValueError
-        If `n_heads` does not divide `d_model`.
-
-    References
-    ----------
-    Vaswani et al. (2017), sections 3.1 and 3.3; pre-norm as in Xiong et al. (2020), "On Layer
-    Normalization in the Transformer Architecture", figure 1b.
+    The layer of Vaswani et al. (2017), sections 3.1 and 3.3; pre-norm as in Xiong et al. (2020),
+    "On Layer Normalization in the Transformer Architecture", figure 1b. `d_ff` is the hidden width
+    of the network.
     """
 
     def __init__(self, d_model: int, n_heads: int, d_ff: int, bias: bool = True) -> None:
         super().__init__()
+        check_counts(least=1, d_ff=d_ff)
         self.attend = MultiHeadAttention(d_model, n_heads, bias=bias)
         self.feed_forward = nn.Sequential(
             nn.Linear(d_model, d_ff), nn.ReLU(), nn.Linear(d_ff, d_model)
@@ -94,19 +75,7 @@ class EncoderLayer(nn.Module):
         self.feed_forward_norm = nn.LayerNorm(d_model)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Let the positions read each other, then think alone.
-
-        Parameters
-        ----------
-        x : Tensor, shape (B, S, d_model)
-        mask : bool Tensor, broadcastable to (B, H, S, S), optional
-            True where a position may attend to another.
-
-        Returns
-        -------
-        x : Tensor, shape (B, S, d_model)
-        weights : Tensor, shape (B, H, S, S)
-        """
+        """Let the positions (B, S, d_model) read each other, then think alone; give the weights."""
         normed = self.attend_norm(x)
         read, weights = self.attend(normed, normed, normed, mask)
         x = x + read
@@ -118,16 +87,10 @@ class TransformerEncoder(nn.Module):
 
     Parameters
     ----------
-    vocab_size : int
-        Number of token ids.
-    d_model : int
-        Width of the tokens' vectors.
-    n_heads : int
-        Heads of each layer. Must divide `d_model`.
-    n_layers : int
-        Number of layers.
-    d_ff : int, optional
-        Hidden width of the feed-forward networks; ``4 * d_model`` unless given.
+    vocab_size, d_model, n_heads, n_layers : int
+        Number of token ids; width of the tokens' vectors; heads of each layer, which must divide
+        it; number of layers.
+    d_ff : int, optional, hidden width of the feed-forward networks; ``4 * d_model`` unless given
     positions : bool, optional
         Whether to add sinusoidal positions to the embeddings. Without them, and without a mask
         that tells positions apart, reordering the tokens reorders the states and does no more.
@@ -136,8 +99,8 @@ class TransformerEncoder(nn.Module):
 
     Raises
     ------
-    ValueError
-        If `n_heads` does not divide `d_model`, or `vocab_size` or `n_layers` is below 1.
+    TypeError, ValueError
+        If a size is no whole number; if one is below 1, or `n_heads` does not divide `d_model`.
 
     References
     ----------
@@ -155,8 +118,7 @@ class TransformerEncoder(nn.Module):
         bias: bool = True,
     ) -> None:
         super().__init__()
-        if vocab_size < 1 or n_layers < 1:
-            raise ValueError(f"vocab_size={vocab_size} and n_layers={n_layers} must be at least 1")
+        check_counts(least=1, vocab_size=vocab_size, d_model=d_model, n_layers=n_layers)
         d_ff = 4 * d_model if d_ff is None else d_ff
         self.positions = positions
         # Drawn with variance 1, so as large as the positions without the paper's factor.
@@ -182,16 +144,13 @@ class TransformerEncoder(nn.Module):
         Returns
         -------
         states : Tensor, shape (B, S, d_model)
-        weights : Tensor, shape (n_layers, B, H, S, S)
-            Every layer's attention weights, only if `return_weights`.
+        weights : Tensor, shape (n_layers, B, H, S, S), of every layer, only if `return_weights`
 
         Raises
         ------
-        TypeError
-            If `tokens` does not hold integers, or `mask` is not boolean.
-        ValueError
-            If `tokens` is not (B, S) or holds an id outside the vocabulary, or the mask does not
-            fit.
+        TypeError, ValueError
+            If `tokens` or the mask have another dtype; if they have another shape, or a token id
+            lies outside the vocabulary.
         """
         self._check(tokens)
         x = self.embedding(tokens)  # (B, S, d_model)

@@ -201,6 +201,16 @@ def test_only_the_gradients_that_are_asked_for_are_needed():
     assert Q.grad is None
 
 
+@pytest.mark.parametrize("spoilt", ["K", "V"])
+def test_nan_behind_the_causal_mask_reaches_no_query(spoilt):
+    Q, K, V, dO = inputs(37, 53, 11, 13)
+    (K if spoilt == "K" else V)[1, 29, 3] = math.nan
+    output, expected = (f(Q, K, V, True) for f in (flash_attention, flash.flash_attention))
+    assert output[1].isnan().any(-1).sum() == 53 - 29
+    torch.testing.assert_close(output, expected, equal_nan=True)
+    assert all(gradient.isfinite().all() for gradient in gradients(Q, K, V, dO, True))
+
+
 @pytest.mark.parametrize("of_dO", [False, True])
 def test_second_derivative_is_refused_with_the_way_out(of_dO):
     Q, K, V, dO = inputs(5, 7, 11, 13)

@@ -1,8 +1,6 @@
 """The formulas against what PyTorch counts, keeps and holds."""
 
-import ast
 import functools
-from pathlib import Path
 
 import pytest
 import torch
@@ -198,8 +196,3 @@ def test_a_recurrent_layer_has_as_many_steps_that_wait_for_each_other_as_positio
 def test_a_convolution_that_connects_nothing_is_refused(kernel):
     with pytest.raises(ValueError, match=rf"kernel={kernel} connects no two positions"):
         cost.convolutional_layer(11, 7, kernel)
-
-
-def test_the_formulas_import_nothing():
-    tree = ast.parse(Path(cost.__file__).read_text(encoding="utf-8"))
-    assert not [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]

@@ -218,6 +218,30 @@ def test_exactly_the_tiles_with_something_to_see_are_computed(S_q, S_k):
     assert computed == {(i, j) for i, j in corners if mask[i : i + 4, j : j + 3].any()}
 
 
+@pytest.mark.parametrize("strange", [math.nan, math.inf])
+@pytest.mark.parametrize("spoilt", ["K", "V"])
+@SHAPES
+def test_nan_behind_the_causal_mask_reaches_no_query_whatever_the_blocks(S_q, S_k, spoilt, strange):
+    Q, K, V = inputs(S_q, S_k, leading=(2,))
+    key = S_k // 2
+    expected, mask = flash_attention(Q, K, V, True), bottom_right(S_q, S_k)
+    (K if spoilt == "K" else V)[1, key, 2] = strange
+    for block_q, block_k in ((1, 1), (4, 3), (256, 512)):
+        output = flash_attention(Q, K, V, True, block_q, block_k)
+        assert output[1, mask[:, key]].isnan().all()
+        output[1, mask[:, key]] = expected[1, mask[:, key]]
+        torch.testing.assert_close(output, expected)
+
+
+def test_nan_behind_the_causal_mask_spoils_no_gradient():
+    Q, K, V = inputs(17, 17, leading=(2,))
+    dO = torch.randn(2, 17, d_v, dtype=torch.float64)
+    dO[:, 11:] = 0
+    expected = flash_gradients(Q, K, V, dO, True, **BLOCKS)
+    K[:, 11], V[:, 12] = math.nan, math.nan
+    torch.testing.assert_close(flash_gradients(Q, K, V, dO, True, **BLOCKS), expected)
+
+
 def test_shapes_can_be_asked_for_on_the_meta_device():
     Q, K, V = (x.to("meta") for x in inputs(9, 8))
     assert flash_attention(Q, K, V, True).shape == (B, H, 9, d_v)

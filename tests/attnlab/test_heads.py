@@ -36,7 +36,6 @@ def all_statistics(weights, mask):
     return {
         "entropy": heads.entropy(weights, mask),
         "uniformity": heads.uniformity(weights, mask),
-        "distance": heads.mean_distance(weights, mask),
         "previous": heads.previous_token_score(weights, mask),
         "next": heads.next_token_score(weights, mask),
         "far": heads.position_score(weights, 3, mask),
@@ -60,10 +59,6 @@ def test_a_head_that_looks_at_one_offset_scores_there_and_nowhere_else(offset):
     for other in (-3, -1, 1, 3):
         expected = torch.full((H,), float(other == offset), dtype=torch.float64)
         torch.testing.assert_close(heads.position_score(maps, other), expected)
-    inside = (S - abs(offset)) / S  # the rest looks at itself
-    torch.testing.assert_close(
-        heads.mean_distance(maps), torch.full((H,), inside * abs(offset), dtype=torch.float64)
-    )
     assert (heads.entropy(maps) == 0).all()
     assert (heads.uniformity(maps) == 0).all()
 

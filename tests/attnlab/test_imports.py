@@ -1,11 +1,19 @@
 """What each module may import, seen from a fresh interpreter in a folder of its own."""
 
+import ast
 import functools
+import graphlib
+import re
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import pytest
+
+import attnlab
+
+SRC = Path(__file__).parents[2] / "src"
 
 # Import a module, and if it is a package all of its modules; name the packages that came with it.
 PROGRAM = """
@@ -38,6 +46,10 @@ def test_oracle_imports_numpy_and_nothing_else():
     assert packages_imported_by("attnlab.reference") == {"attnlab", "numpy"}
 
 
+def test_formulas_import_nothing_at_all():
+    assert packages_imported_by("attnlab.cost") == {"attnlab"}
+
+
 @pytest.mark.parametrize("name", ["attnlab.masks", "attnlab.multihead", "attnlab.flash"])
 def test_attention_imports_torch_but_no_figures(name):
     assert "torch" in packages_imported_by(name)
@@ -56,3 +68,55 @@ def test_boundary_check_catches_an_import_that_is_there():
 def test_boundary_check_fails_where_the_module_cannot_be_imported():
     with pytest.raises(AssertionError, match=r"No module named 'attnlab\.nowhere'"):
         packages_imported_by("attnlab.nowhere")
+
+
+def imports_of(sources):
+    """Give for each module, from its name to its text, those of them that its import runs first.
+
+    What a function imports counts too: a circle that only calls close is one all the same.
+    """
+    found = {}
+    for name, text in sources.items():
+        nodes = list(ast.walk(ast.parse(text)))
+        named = {
+            alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names
+        }
+        for node in nodes:
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                members = {f"{node.module}.{alias.name}" for alias in node.names}
+                known = members & sources.keys()
+                named |= known if known == members else known | {node.module}
+        found[name] = named & sources.keys() - {name}
+    return found
+
+
+def circle_in(sources):
+    """Name the modules of a circle of imports, or none."""
+    try:
+        graphlib.TopologicalSorter(imports_of(sources)).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1]
+    return []
+
+
+def test_imports_have_no_circle():
+    paths = {path.relative_to(SRC).with_suffix(""): path for path in SRC.rglob("*.py")}
+    sources = {
+        ".".join(name.parts).removesuffix(".__init__"): path.read_text(encoding="utf-8")
+        for name, path in paths.items()
+    }
+    assert imports_of(sources)["attnlab.attention"] == {"attnlab.masks"}
+    assert circle_in(sources) == []
+
+
+@pytest.mark.parametrize("line", ["import p.a", "from p import a", "from p.a import x"])
+def test_circle_check_catches_a_circle(line):
+    sources = {"p": "", "p.a": "from p import b", "p.b": "from p.c import y"}
+    assert circle_in(sources | {"p.c": "y = 1"}) == []
+    assert set(circle_in(sources | {"p.c": f"def f():\n    {line}"})) == {"p.a", "p.b", "p.c"}
+
+
+def test_modules_are_those_that_the_package_lists():
+    listed = re.findall(r"`(\w+)`", attnlab.__doc__.split("Symbols")[0])
+    modules = {path.stem for path in (SRC / "attnlab").glob("[!_]*.py")} | {"figures", "checks"}
+    assert sorted(listed) == sorted(modules)

@@ -38,7 +38,7 @@ def test_causal_mask_lies_on_the_device_that_was_asked_for():
 
 
 def test_causal_mask_refuses_a_negative_length():
-    with pytest.raises(ValueError, match=r"seq_len is -3.*cannot be negative"):
+    with pytest.raises(ValueError, match="seq_len is -3, but it must be at least 0"):
         masks.make_causal_mask(-3)
 
 
@@ -66,6 +66,27 @@ def test_padding_mask_refuses_lengths_of_two_dimensions():
         masks.make_padding_mask([[1, 2]], S_k)
 
 
+@pytest.mark.parametrize(
+    ("lengths", "named"),
+    [
+        ([2.5], "2.5"),
+        ([3, math.nan], "3.0"),
+        ([math.nan], "nan"),
+        (torch.tensor([1.0, 0.5]), r"1\.0.*shares \* max_len"),
+        (torch.tensor([True, False]), r"torch\.bool, such as True.*mask\.sum\(-1\)"),
+        ([True, True], "True"),
+        (torch.tensor([2 + 0j]), "complex"),
+    ],
+)
+def test_padding_mask_refuses_lengths_that_count_nothing(lengths, named):
+    with pytest.raises(TypeError, match=named):
+        masks.make_padding_mask(lengths, S_k)
+
+
+def test_padding_mask_of_no_sequences_is_empty():
+    assert masks.make_padding_mask([], S_k).shape == (0, 1, 1, S_k)
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_additive_mask_is_zero_or_minus_infinity(dtype):
     additive = masks.to_additive(torch.tensor([True, False]), dtype)
@@ -88,8 +109,9 @@ def test_every_conversion_leads_back_to_the_mask(batch, heads, queries, keys, se
     padding = random_mask(batch, 1, 1, keys)
     assert torch.equal(masks.from_sdpa(masks.to_sdpa(mask)), mask)
     assert torch.equal(masks.from_sdpa(masks.to_additive(mask)), mask)
-    assert torch.equal(masks.from_mha(masks.to_mha(mask, heads), heads), mask)
-    assert torch.equal(masks.from_key_padding(masks.to_key_padding(padding)), padding)
+    converted = masks.to_mha(mask, heads)
+    assert torch.equal(~converted.reshape(mask.shape), mask)
+    assert torch.equal(~masks.to_key_padding(padding)[:, None, None], padding)
 
 
 def test_sdpa_mask_is_the_same_mask():
@@ -110,6 +132,12 @@ def test_from_sdpa_names_the_number_that_is_no_mask(stranger, named):
         masks.from_sdpa(torch.tensor([0.0, -math.inf, stranger], dtype=torch.float64))
 
 
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int8, torch.uint8])
+def test_from_sdpa_refuses_integers_whose_zeros_could_mean_either(dtype):
+    with pytest.raises(TypeError, match=rf"attn_mask is {dtype}.* with \.bool\(\)"):
+        masks.from_sdpa(torch.tensor([1, 0], dtype=dtype))
+
+
 def test_mha_mask_means_blocked_and_lets_heads_vary_fastest():
     mask = random_mask(B, H, S_q, S_k)
     converted = masks.to_mha(mask, H)
@@ -124,9 +152,15 @@ def test_mha_mask_repeats_a_mask_of_one_head_for_every_head():
     assert torch.equal(masks.to_mha(mask, H), masks.to_mha(mask.repeat(1, H, 1, 1), H))
 
 
-def test_from_mha_reads_one_mask_for_all_batches_and_heads():
-    attn_mask = torch.tensor([[True, False], [False, True]])
-    assert masks.from_mha(attn_mask, H).tolist() == [[[[False, True], [True, False]]]]
+def test_mha_mask_for_every_batch_and_head_has_two_axes():
+    mask = random_mask(1, 1, S_q, S_k)
+    assert torch.equal(masks.to_mha(mask, H), ~mask[0, 0])
+
+
+@pytest.mark.parametrize("n_heads", [0, -1])
+def test_to_mha_refuses_heads_that_are_none(n_heads):
+    with pytest.raises(ValueError, match=f"n_heads is {n_heads}, but it must be at least 1"):
+        masks.to_mha(random_mask(B, 1, S_q, S_k), n_heads)
 
 
 def test_key_padding_mask_is_true_on_padding():
@@ -141,9 +175,7 @@ def test_key_padding_mask_is_true_on_padding():
         masks.to_additive,
         masks.to_sdpa,
         lambda mask: masks.to_mha(mask, H),
-        lambda mask: masks.from_mha(mask, H),
         masks.to_key_padding,
-        masks.from_key_padding,
     ],
 )
 def test_a_mask_of_numbers_is_refused_with_the_remedy(convert):
@@ -157,21 +189,10 @@ def test_to_mha_names_the_shape_that_does_not_fit(shape):
         masks.to_mha(random_mask(*shape), H)
 
 
-@pytest.mark.parametrize("shape", [(H,), (B * H + 1, S_q, S_k), (B * H, 1, S_q, S_k)])
-def test_from_mha_names_the_shape_that_does_not_fit(shape):
-    with pytest.raises(ValueError, match=r"the mask has shape .* but .* \(B \* 3, S_q, S_k\) fits"):
-        masks.from_mha(random_mask(*shape), H)
-
-
 @pytest.mark.parametrize("shape", [(B, S_k), (B, 1, S_q, S_k), (B, H, 1, S_k)])
 def test_to_key_padding_refuses_a_mask_that_depends_on_head_or_query(shape):
     with pytest.raises(ValueError, match=r"the mask has shape .* but \(B, 1, 1, S_k\) fits"):
         masks.to_key_padding(random_mask(*shape))
-
-
-def test_from_key_padding_names_the_shape_that_does_not_fit():
-    with pytest.raises(ValueError, match=r"the mask has shape \(2, 1, 7\), but \(B, S_k\) fits"):
-        masks.from_key_padding(random_mask(B, 1, S_k))
 
 
 @pytest.mark.parametrize("shape", [(), (S_k,), (S_q, 1), (B, 1, 1, S_k), (1, H, S_q, S_k)])
@@ -185,6 +206,28 @@ def test_a_mask_that_does_not_broadcast_is_refused_with_the_remedy(shape):
         masks.check_mask(random_mask(*shape), (B, H, S_q, S_k))
 
 
+@pytest.mark.parametrize(
+    ("shape", "scores", "remedies"),
+    [
+        ((B, S_k), (B, H, B, S_k), r"mask\[:, None, None, :\] .*, mask\[None, None\] if not"),
+        ((B, S_k), (S_q, B, H, B, S_k), r"mask\[:, None, None, :\]"),
+        ((H, S_q, S_k), (H, H, S_q, S_k), r"mask\[:, None\] .*, mask\[None\] if not"),
+    ],
+)
+def test_a_mask_that_can_be_read_in_two_ways_is_refused_with_both_remedies(shape, scores, remedies):
+    mask = random_mask(*shape)
+    with pytest.raises(ValueError, match=f"in two ways .*use {remedies}"):
+        masks.check_mask(mask, scores)
+    masks.check_mask(mask[:, None, None] if len(shape) == 2 else mask[:, None], scores)
+    masks.check_mask(mask[None, None] if len(shape) == 2 else mask[None], scores)
+
+
+@pytest.mark.parametrize("shape", [(S_q, S_k), (1, S_k), (H, S_q, S_k)])
+def test_a_mask_without_all_axes_that_can_be_read_in_one_way_is_accepted(shape):
+    masks.check_mask(random_mask(*shape), (B, H, S_q, S_k))
+    masks.check_mask(random_mask(*shape), (1, H, S_q, S_k))
+
+
 def test_a_mask_never_makes_the_scores_grow():
     with pytest.raises(ValueError, match=r"shape \(2, 7\) does not broadcast .*\(1, 7\)"):
         masks.check_mask(random_mask(B, S_k), (1, S_k))
@@ -196,6 +239,5 @@ def test_converted_masks_share_no_memory_with_the_mask():
     masks.to_additive(mask).fill_(1)
     masks.to_mha(mask, H).logical_not_()
     masks.to_key_padding(mask).logical_not_()
-    masks.from_key_padding(mask[:, 0, 0]).logical_not_()
-    masks.from_mha(mask[:, 0, 0], H).logical_not_()
+    masks.to_mha(mask[:1], H).logical_not_()
     assert torch.equal(mask, before)

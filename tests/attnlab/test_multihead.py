@@ -117,7 +117,7 @@ def test_agrees_with_pytorchs_module_through_to_key_padding():
 def test_agrees_with_pytorchs_module_through_both_masks_at_once():
     mha, x = module(), tokens(S_k)
     causal, padding = make_causal_mask(S_k), make_padding_mask([4, 7], S_k)
-    attn_mask = to_mha(causal.expand(B, 1, S_k, S_k), H)
+    attn_mask = to_mha(causal, H)  # one for all batches
     theirs, _ = pytorchs_module(mha)(
         x, x, x, attn_mask=attn_mask, key_padding_mask=to_key_padding(padding)
     )

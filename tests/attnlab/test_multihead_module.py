@@ -1,5 +1,6 @@
 """Multi-head attention as a module: dropout, parameters, names, errors, verification."""
 
+import math
 import subprocess
 import sys
 
@@ -94,9 +95,9 @@ def test_sizes_below_one_are_refused(width, heads):
         MultiHeadAttention(width, heads)
 
 
-@pytest.mark.parametrize("dropout", [-0.1, 1.5])
+@pytest.mark.parametrize("dropout", [-0.1, 1.5, math.nan])
 def test_dropout_that_is_no_probability_is_refused(dropout):
-    with pytest.raises(ValueError, match=f"between 0 and 1, but got {dropout}"):
+    with pytest.raises(ValueError, match=f"dropout is {dropout}, but .* between 0 and 1"):
         MultiHeadAttention(d_model, H, dropout=dropout)
 
 

@@ -100,6 +100,11 @@ def test_weight_zero_is_the_bare_page_and_larger_weights_are_more_opaque():
     assert (np.diff(alphas) > 0).all()
 
 
+def test_a_mask_of_ones_and_zeros_blocks_what_its_truth_values_block():
+    _, ax = a_heatmap(blocked=[[0, 1, 1], [0, 0, 1]], numbers=".2f")
+    assert len(ax.texts) == 3
+
+
 def test_a_heatmap_wants_one_matrix():
     _, ax = plotting.panel()
     with pytest.raises(ValueError, match=r"\(2, 3, 3\)"):
@@ -113,7 +118,15 @@ def test_the_slope_of_a_power_law_is_its_exponent():
     assert "slope 1.70" in ax.get_legend().get_texts()[0].get_text()
 
 
-@pytest.mark.parametrize(("x", "y"), [([1.0], [1.0]), ([1.0, 2.0], [0.0, 1.0])])
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        ([1.0], [1.0]),
+        ([1.0, 2.0], [0.0, 1.0]),
+        ([1.0, 2.0], [1.0, np.nan]),
+        ([1.0, np.inf], [1.0, 2.0]),
+    ],
+)
 def test_a_fit_needs_two_points_and_positive_numbers(x, y):
     _, ax = plotting.panel()
     with pytest.raises(ValueError, match="two or more points, all of them positive"):

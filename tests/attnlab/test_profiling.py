@@ -53,6 +53,16 @@ def test_cpu_memory_is_exact_and_cpu_time_positive():
     assert not measured.out_of_memory
 
 
+@pytest.mark.parametrize("device", [None, "cpu", "cpu:0", torch.device("cpu")])
+def test_device_may_be_named_in_each_of_pytorchs_ways(device):
+    assert measure(lambda: torch.zeros(16, 16), device=device).peak_bytes == 1024
+
+
+def test_device_that_pytorch_does_not_know_is_refused():
+    with pytest.raises(RuntimeError, match="gpu"):
+        measure(lambda: torch.zeros(16, 16), device="gpu")
+
+
 def test_meta_device_measures_memory_that_no_machine_has():
     n = 2**20
     Q, K = torch.empty(2, n, 8, device="meta")
@@ -179,10 +189,12 @@ def test_only_large_n_are_fitted_and_out_of_memory_is_left_out():
     assert fit_exponent(n, y, n_min=512).exponent < 1
 
 
-@pytest.mark.parametrize("y", [[1, 2, None], [1, 0, 2], [None, None, None]])
+@pytest.mark.parametrize(
+    "y", [[1, 2, None], [1, 0, 2], [None, None, None], [1, math.nan, 2], [1, math.inf, 2]]
+)
 def test_too_few_points_or_none_positive_are_named(y):
     with pytest.raises(ValueError, match="needs three positive points"):
-        fit_exponent([512, 1024, 2048], y)
+        fit_exponent([1024, 2048, 4096], y)
 
 
 def test_progress_gives_every_item_and_stays_silent_in_a_file(capsys):

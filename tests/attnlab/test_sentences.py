@@ -26,9 +26,10 @@ def test_reading_gives_words_and_pairs():
     assert dogs.relations == {"subject": [(0, 1)]}
 
 
-def test_a_pair_outside_of_its_sentence_is_refused():
-    with pytest.raises(ValueError, match=r"0>3 points outside of the 3 words"):
-        read("dogs bark .\n    subject 0>3")
+@pytest.mark.parametrize("pair", ["0>3", "3>0", "-1>0", "0>-1"])
+def test_a_pair_outside_of_its_sentence_is_refused(pair):
+    with pytest.raises(ValueError, match=rf"{pair} points outside of the 3 words"):
+        read(f"dogs bark .\n    subject {pair}")
 
 
 def test_pairs_number_the_sentences_and_can_be_reversed():

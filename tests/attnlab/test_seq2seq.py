@@ -11,18 +11,10 @@ from attnlab.recurrent import Decoder, Encoder
 from attnlab.seq2seq import Seq2Seq, alignment_error_rate, cross_entropy, train, translate
 from attnlab.tasks import EOS, PAD, SPECIALS
 
+pytestmark = pytest.mark.usefixtures("_one_thread")
 B, T_x, T_y, d_embed, d_state, source_size, target_size = 3, 5, 7, 11, 26, 17, 19
 EVERY_KIND = pytest.mark.parametrize("kind", [None, "bahdanau", "luong"])
 WITH_ATTENTION = pytest.mark.parametrize("kind", ["bahdanau", "luong"])
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    """Small matrices: a second thread would only wait for the first."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def build(kind, seed=0):

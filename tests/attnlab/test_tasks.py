@@ -6,19 +6,18 @@ import pytest
 import torch
 
 from attnlab import language, tasks
-from attnlab.tasks import BLANK, ENGLISH, EOS, GERMAN, PAD, SPECIALS
+from attnlab.tasks import ENGLISH, EOS, GERMAN, PAD, SPECIALS
 
-B, length, delay, n_symbols = 11, 7, 5, 13
+B, length, n_symbols = 11, 7, 13
 EVERY_TASK = pytest.mark.parametrize(
     "make",
     [
         lambda seed: tasks.copy(B, length, n_symbols, seed),
         lambda seed: tasks.reverse(B, length, n_symbols, seed),
-        lambda seed: tasks.delayed_copy(B, length, delay, n_symbols, seed),
         lambda seed: tasks.three_copies(B, length, n_symbols, seed),
         lambda seed: tasks.verb_final(B, seed),
     ],
-    ids=["copy", "reverse", "delayed_copy", "three_copies", "verb_final"],
+    ids=["copy", "reverse", "three_copies", "verb_final"],
 )
 
 
@@ -52,14 +51,6 @@ def test_copy_repeats_and_reverse_turns_round():
 def test_every_symbol_occurs_and_no_reserved_id(task):
     source, _ = task(500, length, n_symbols, seed=0)
     assert set(source.unique().tolist()) == set(range(SPECIALS, SPECIALS + n_symbols))
-
-
-def test_delayed_copy_answers_what_stood_delay_positions_back():
-    source, target = tasks.delayed_copy(B, length, delay, n_symbols, seed=0)
-    assert source.shape == target.shape == (B, length + delay)
-    assert (source[:, length:] == BLANK).all()
-    assert (target[:, :delay] == PAD).all()
-    assert torch.equal(target[:, delay:], source[:, :length])
 
 
 def test_each_target_word_translates_the_source_word_it_is_aligned_with():

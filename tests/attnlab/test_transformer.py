@@ -97,7 +97,7 @@ def test_positions_come_in_the_dtype_asked_for(dtype):
 
 @pytest.mark.parametrize(("max_len", "width"), [(-1, 4), (3, 0)])
 def test_sizes_that_make_no_positions_are_refused(max_len, width):
-    with pytest.raises(ValueError, match=f"max_len={max_len} .* d_model={width} at least 1"):
+    with pytest.raises(ValueError, match=r"(max_len is -1|d_model is 0), but it must be at"):
         sinusoidal_positions(max_len, width)
 
 
@@ -223,7 +223,7 @@ def test_inputs_stay_as_they_were():
 
 @pytest.mark.parametrize(("size", "layers"), [(0, 1), (3, 0)])
 def test_encoder_of_nothing_is_refused(size, layers):
-    with pytest.raises(ValueError, match=f"vocab_size={size} and n_layers={layers} must be at"):
+    with pytest.raises(ValueError, match=r"(vocab_size|n_layers) is 0, but it must be at least 1"):
         TransformerEncoder(size, d_model, H, layers)
 
 

@@ -8,8 +8,8 @@ from torch.nn import functional
 
 from attnlab import plotting, profiling
 from attnlab.attention import scaled_dot_product_attention
+from attnlab.measurement_records import write_record
 from attnlab.profiling import Measurement
-from attnlab.records import write_record
 
 PATH = ROOT / "chapters" / "1_10_flash_attention.ipynb"
 CELLS = {cell.id: cell.source for cell in nbformat.read(PATH, as_version=4).cells}

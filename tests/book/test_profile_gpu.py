@@ -6,7 +6,7 @@ import profile_gpu
 import pytest
 import torch
 
-from attnlab.records import read_records
+from attnlab.measurement_records import read_records
 
 SMALL = ["--device", "cpu", "--sizes", "32,64", "--repeats", "1"]
 

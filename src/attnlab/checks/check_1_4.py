@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attnlab import labelling, tasks
+from attnlab import sequence_labelling, tasks
 from attnlab.checks import _scores_1_4 as scores
 from attnlab.checks._diagnose import ask, differs, read_array, show
 from attnlab.checks._figures import heat_maps, read_figures
@@ -174,7 +174,7 @@ def names_heads(head_roles: Any, model: TransformerEncoder, readout: nn.Linear) 
     source, target = tasks.three_copies(
         400, HALF, SYMBOLS, seed=int(case_rng("heads").integers(999))
     )
-    shares = labelling.accuracy(model, readout, source, target)
+    shares = sequence_labelling.accuracy(model, readout, source, target)
     if min(shares) < 0.8:
         said = f"Your model copies only {min(shares):.0%} right, so its heads have learned little. \
             Run the cell that trains it once more, from a new model on."

@@ -25,8 +25,9 @@ The class extends `_base.Figure` and has
     its accessible name, different for each figure on a page;
 traits
     all of them with ``.tag(sync=True)``: ``Enum``, ``Bool``, ``Int(min=, max=)``, ``Unicode``,
-    `_base.Array` for arrays (give it few ``digits``: the page carries them). Data that the script
-    shall not draw at random, or cannot compute, are traits too;
+    `_base.Array` for arrays (give it few ``digits``: the page carries them; its ``start`` fixes the
+    shape, and is read from ``my_figure.json`` by `_base.start_of` if it is long). Data that the
+    script shall not draw at random, or cannot compute, are traits too;
 ``compute()``
     a dict of numbers, lists, booleans and strings, computed by attnlab's own functions;
 ``describe()``
@@ -57,8 +58,7 @@ series)`` and ``currentColor``; nothing follows from the hue alone. ``div.attn-r
 stands side by side where there is room, ``div.attn-buttons`` a row of buttons. Motion asks
 ``calm()`` first. The live region is made for you.
 
-All scripts and styles together, comments left out, stay below 60 kB: some 4.5 kB a figure beside
-the shared ones.
+All scripts and styles together, comments left out, stay below 60 kB: some 4.5 kB a figure.
 """
 
 from attnlab.figures.alignment_explorer import AlignmentExplorer

@@ -1,5 +1,6 @@
 """The class that every figure extends, and how its numbers and arrays are written."""
 
+import json
 import re
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
@@ -24,22 +25,17 @@ def script(name: str) -> str:
 
 
 def bundle(name: str) -> str:
-    """Join a figure's script with the shared one.
+    """Join the script ``<name>.js`` with the shared one, from which alone it imports.
 
     A module that a widget carries can import nothing by a relative path, least of all from disk.
-
-    Parameters
-    ----------
-    name : str
-        The script is ``<name>.js`` beside this file; it imports from ``./shared.js`` alone.
-
-    Returns
-    -------
-    module : str
-        An ES module without imports.
     """
     own = re.sub(r'^import \{[^}]*\} from "\./shared\.js";\n', "", script(name), flags=re.M)
     return re.sub(r"^export (?=const )", "", script("shared"), flags=re.M) + own
+
+
+def start_of(name: str) -> dict:
+    """Read the values that a figure's traits start with, from ``<name>.json`` beside its script."""
+    return json.loads(HERE.joinpath(f"{name}.json").read_text(encoding="utf-8"))
 
 
 def style() -> str:
@@ -66,17 +62,14 @@ def number(x: float) -> str:
 class Array(TraitType):
     """A trait that holds an array of finite numbers as nested lists, which a page can read.
 
-    Parameters
-    ----------
-    ndim : int
-        How many axes the array has.
-    digits : int, optional
-        Decimals that are kept; fewer make a lighter page, and 0 makes integers.
+    It has `ndim` axes, and the shape of `start` if it starts with one. It keeps so many `digits`
+    behind the point: fewer make a lighter page, and 0 makes integers.
     """
 
-    def __init__(self, ndim: int, digits: int = 6, **options):
+    def __init__(self, ndim: int, digits: int = 6, start: ArrayLike | None = None):
         self.ndim, self.digits = ndim, digits
-        super().__init__([], **options)
+        self.shape = None if start is None else np.shape(start)
+        super().__init__([] if start is None else np.asarray(start).tolist())
 
     def validate(self, obj: object, value: ArrayLike) -> list:
         """Turn an array, a tensor or nested lists into nested lists."""
@@ -84,8 +77,9 @@ class Array(TraitType):
             array = np.asarray(value, dtype=np.float64)
         except (TypeError, ValueError):
             raise TraitError(f"{self.name} is {value!r}; pass an array of numbers") from None
-        if array.ndim != self.ndim:
-            raise TraitError(f"{self.name} has shape {array.shape}; pass {self.ndim} axes")
+        if array.ndim != self.ndim or self.shape not in (None, array.shape):
+            fits = self.shape or f"{self.ndim} axes"
+            raise TraitError(f"{self.name} has shape {array.shape}; pass {fits}")
         if not np.isfinite(array).all():
             raise TraitError(f"{self.name} holds a value that is not finite; pass finite numbers")
         array = array.round(self.digits)
@@ -95,10 +89,7 @@ class Array(TraitType):
 class Figure(anywidget.AnyWidget):
     """An interactive figure: see `attnlab.figures` for how to write one.
 
-    Attributes
-    ----------
-    title : str
-        Its name for a reader who cannot see it.
+    Its `title` is its name for a reader who cannot see it.
     """
 
     title = Unicode().tag(sync=True)

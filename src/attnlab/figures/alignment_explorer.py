@@ -5,13 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 from matplotlib.figure import Figure as Picture
+from numpy.typing import ArrayLike
 from torch import Tensor
 from torch.nn.functional import pad
 from traitlets import Int, List, TraitError, Unicode, validate
 
 from attnlab import plotting
 from attnlab.attention import masked_softmax
-from attnlab.figures._base import Array, Figure, bundle, fixed
+from attnlab.figures._base import Array, Figure, bundle, fixed, start_of
 from attnlab.seq2seq import Seq2Seq
 from attnlab.tasks import BOS, ENGLISH, GERMAN
 
@@ -22,23 +23,8 @@ COMPONENTS = 16  # of each encoder state, enough to tell the states apart
 def ask(model: Seq2Seq, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """Score the encoder states before each word of the true translation is written.
 
-    Parameters
-    ----------
-    model : Seq2Seq
-        With Bahdanau's attention.
-    source : int Tensor, shape (T_x,)
-    target : int Tensor, shape (T_y,)
-
-    Returns
-    -------
-    scores : Tensor, shape (T_y, T_x)
-        :math:`e_{tj}`, before the softmax.
-    states : Tensor, shape (T_x, d_state)
-
-    Raises
-    ------
-    ValueError
-        If the model's attention is not Bahdanau's.
+    The model has Bahdanau's attention, or ValueError is raised. Of a source (T_x,) and a target
+    (T_y,) come the scores before the softmax, (T_y, T_x), and the encoder states, (T_x, d_state).
     """
     if not model.decoder.context_enters:
         raise ValueError('the model has no attention="bahdanau", whose scores are shown; train one')
@@ -57,28 +43,16 @@ class AlignmentExplorer(Figure):
     Made by `of` from a trained model. Without one it shows two sentences with numbers made up
     by hand.
 
+    It follows Bahdanau et al. (2015), "Neural Machine Translation by Jointly Learning to Align
+    and Translate", equations 5 and 6 and figure 3.
+
     Attributes
     ----------
-    sentence : int
-        Which of the sentences, counted from 0; the last one where there are fewer.
-    word : int
-        The word that comes next, counted from 1; the last one of a shorter translation.
-    sources, targets : list of str
-        Sentences and their translations, words separated by spaces.
-    scores : nested list, shape (sentences, T_y, T_x)
-        :math:`e_{tj}`, padded with zeros.
-    states : nested list, shape (sentences, T_x, d)
-        Encoder states, or their first components, padded with zeros.
-
-    Raises
-    ------
-    TraitError
-        If the arrays are too small for the sentences.
-
-    References
-    ----------
-    Bahdanau et al. (2015), "Neural Machine Translation by Jointly Learning to Align and
-    Translate", equations 5 and 6 and figure 3.
+    sentence : int, which of the sentences, from 0; the last one where there are fewer
+    word : int, the word that comes next, from 1; the last one of a shorter translation
+    sources, targets : list of str, sentences and translations, words separated by spaces
+    scores : nested list, shape (sentences, T_y, T_x), :math:`e_{tj}`, padded with zeros
+    states : nested list, shape (sentences, T_x, d), encoder states, padded with zeros
     """
 
     _esm = bundle("alignment_explorer")
@@ -91,35 +65,23 @@ class AlignmentExplorer(Figure):
     states = Array(3, digits=2).tag(sync=True)
 
     def __init__(self, **traits):
-        super().__init__(**BY_HAND | traits)
+        super().__init__(**start_of("alignment_explorer") | traits)
 
     @classmethod
     def of(cls, model: Seq2Seq, pairs: Sequence[tuple[str, str]]) -> "AlignmentExplorer":
-        """Show what a model does on sentences of `attnlab.language`.
+        """Show what a model does on sentences of `attnlab.language` and their translations.
 
-        Parameters
-        ----------
-        model : Seq2Seq
-            German to English, with Bahdanau's attention.
-        pairs : sequence of (str, str)
-            Sentences with their translations, known words separated by spaces.
-
-        Raises
-        ------
-        ValueError
-            If a word is not known, or the attention is not Bahdanau's.
+        It goes from German to English, with Bahdanau's attention; that, or a word that is not
+        known, raises ValueError.
         """
         asked = [
             ask(model, _ids(german, GERMAN), _ids(english, ENGLISH)) for german, english in pairs
         ]
-        T_y, T_x = (max(scores.shape[i] for scores, _ in asked) for i in (0, 1))
         return cls(
             sources=[german for german, _ in pairs],
             targets=[english for _, english in pairs],
-            scores=torch.stack(
-                [pad(e, (0, T_x - e.shape[1], 0, T_y - e.shape[0])) for e, _ in asked]
-            ),
-            states=torch.stack([pad(h[:, :COMPONENTS], (0, 0, 0, T_x - len(h))) for _, h in asked]),
+            scores=_stacked([scores for scores, _ in asked]),
+            states=_stacked([states[:, :COMPONENTS] for _, states in asked]),
         )
 
     @validate("scores", "states")
@@ -167,9 +129,8 @@ class AlignmentExplorer(Figure):
         """Draw the scores and the weights before the chosen word, and the map up to it."""
         found = self.compute()
         source, pictures = found["source"], []
-        for series, (name, values) in enumerate(
-            (("score $e_{tj}$", found["scores"]), ("weight $\\alpha_{tj}$", found["weights"][-1]))
-        ):
+        bars = {"score $e_{tj}$": found["scores"], "weight $\\alpha_{tj}$": found["weights"][-1]}
+        for series, (name, values) in enumerate(bars.items()):
             fig, ax = plotting.panel(2.3, 2.8)
             ax.barh(range(len(source)), values, color=plotting.COLOURS[series])
             ax.set(xlabel=name, ylim=(len(source) - 0.5, -0.5))
@@ -191,29 +152,10 @@ def _ids(sentence: str, vocabulary: tuple[str, ...]) -> Tensor:
     return torch.tensor([vocabulary.index(word) for word in sentence.split()])
 
 
-BY_HAND = {
-    "sources": ["Anna hatte Paul gesehen", "er hatte oft ein Buch gekauft"],
-    "targets": ["Anna had seen Paul", "he had bought a book often"],
-    "scores": [
-        [
-            [4, 1, 0, 0, 0, 0],
-            [2, 3, 0, 1, 0, 0],
-            [0, 1, -1, 5, 0, 0],
-            [0, 0, 3, -2, 0, 0],
-            [0, 0, 0, 0, 0, 0],
-            [0, 0, 0, 0, 0, 0],
-        ],
-        [
-            [3, 1, 0, 0, 0, 0],
-            [2, 2.5, 0, 0, 0, 1],
-            [0, 1, 0, -1, 2, 6],
-            [0, 0, 0, 4, 2, 0],
-            [0, 0, 1, 2, 5, -1],
-            [0, 0, 4, 0, -2, 0.5],
-        ],
-    ],
-    "states": [
-        [[1, 0, 0], [0, 1, 0], [0, 0, 1], [-1, 1, 0.5], [0, 0, 0], [0, 0, 0]],
-        [[1, 0.5, 0], [0, 1, 0], [0, 0, 1], [1, 0, -1], [-1, 0, 0], [0, -1, 0.5]],
-    ],
-}
+def _stacked(matrices: Sequence[ArrayLike]) -> np.ndarray:
+    """Stack matrices of unequal size, padded with zeros at their ends."""
+    shapes = [np.shape(matrix) for matrix in matrices]
+    stack = np.zeros((len(matrices), *map(max, zip(*shapes, strict=True))))
+    for place, matrix, (rows, columns) in zip(stack, matrices, shapes, strict=True):
+        place[:rows, :columns] = matrix
+    return stack

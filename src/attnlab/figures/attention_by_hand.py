@@ -10,8 +10,7 @@ from attnlab.attention import scaled_dot_product_attention
 from attnlab.figures._base import Array, Figure, bundle, fixed
 from attnlab.masks import make_causal_mask
 
-N, D_K, D_V = 2, 3, 2  # positions, width of queries and keys, width of values
-SHAPES = {"Q": (N, D_K), "K": (N, D_K), "V": (N, D_V)}
+N, D_K = 2, 3  # positions, width of queries and keys
 LARGEST = 9
 STEPS = ("scores", "scaled", "weights", "output")
 
@@ -19,47 +18,33 @@ STEPS = ("scores", "scaled", "weights", "output")
 class AttentionByHand(Figure):
     """Edit small Q, K and V, and read how each number of each step comes about.
 
+    It follows Vaswani et al. (2017), "Attention Is All You Need", equation 1.
+
     Attributes
     ----------
-    Q, K : nested list, shape (2, 3)
-        Whole numbers from -9 to 9.
-    V : nested list, shape (2, 2)
-        Likewise.
-    scale : bool
-        Whether the scores are divided by the root of d_k.
-    causal : bool
-        Whether the first query is kept from the second key.
-    step : {"scores", "scaled", "weights", "output"}
-        The matrix that holds the cell whose arithmetic is shown.
-    row, column : int
-        Where in it, counted from 1.
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention Is All You Need", equation 1.
+    Q, K : nested list, shape (2, 3), whole numbers from -9 to 9
+    V : nested list, shape (2, 2), likewise
+    scale : bool, whether the scores are divided by the root of d_k
+    causal : bool, whether the first query is kept from the second key
+    step : {"scores", "scaled", "weights", "output"}, the matrix whose arithmetic is shown
+    row, column : int, the cell of it, counted from 1
     """
 
     _esm = bundle("attention_by_hand")
     title = Unicode("Attention by hand").tag(sync=True)
-    Q = Array(2, digits=0).tag(sync=True)
-    K = Array(2, digits=0).tag(sync=True)
-    V = Array(2, digits=0).tag(sync=True)
+    Q = Array(2, digits=0, start=[[1, 2, 0], [2, 0, -1]]).tag(sync=True)
+    K = Array(2, digits=0, start=[[1, 0, 1], [0, 2, 1]]).tag(sync=True)
+    V = Array(2, digits=0, start=[[4, 0], [1, 3]]).tag(sync=True)
     scale = Bool(True).tag(sync=True)
     causal = Bool(False).tag(sync=True)
     step = Enum(STEPS, "weights").tag(sync=True)
     row = Int(1, min=1, max=N).tag(sync=True)
     column = Int(2, min=1, max=2).tag(sync=True)
 
-    def __init__(self, **traits):
-        matrices = {"Q": [[1, 2, 0], [2, 0, -1]], "K": [[1, 0, 1], [0, 2, 1]]}
-        super().__init__(**matrices | {"V": [[4, 0], [1, 3]]} | traits)
-
     @validate("Q", "K", "V")
-    def _fits(self, proposal):
-        name, value = proposal["trait"].name, np.array(proposal["value"])
-        if value.shape != SHAPES[name]:
-            raise TraitError(f"{name} has shape {value.shape}; pass {SHAPES[name]}")
-        if (largest := abs(value).max()) > LARGEST:
+    def _fits(self, proposal: dict) -> list:
+        if (largest := abs(np.array(proposal["value"])).max()) > LARGEST:
+            name = proposal["trait"].name
             raise TraitError(f"{name} holds ±{largest:g}; stay in -{LARGEST} ... {LARGEST}")
         return proposal["value"]
 
@@ -68,7 +53,7 @@ class AttentionByHand(Figure):
         Q, K, V = (torch.tensor(m, dtype=torch.float64) for m in (self.Q, self.K, self.V))
         factor = D_K**-0.5 if self.scale else 1.0
         mask = make_causal_mask(N)[0, 0] if self.causal else None  # (N, N)
-        output, weights = scaled_dot_product_attention(Q, K, V, mask, factor)  # (N, D_V), (N, N)
+        output, weights = scaled_dot_product_attention(Q, K, V, mask, factor)  # (N, d_v), (N, N)
         scores = Q @ K.T  # (N, N)
         steps = (scores, scores * factor, weights, output)
         return {name: matrix.tolist() for name, matrix in zip(STEPS, steps, strict=True)}
@@ -108,7 +93,7 @@ class AttentionByHand(Figure):
     def still(self) -> list[Picture]:
         """Draw the three matrices, and what each step makes of them."""
         found = self.compute()
-        titles = (*SHAPES, "$QK^T$", "scaled", "weights", "output")
+        titles = (*"QKV", "$QK^T$", "scaled", "weights", "output")
         matrices = [self.Q, self.K, self.V, *(found[name] for name in STEPS)]
         pictures = []
         for k, (title, matrix) in enumerate(zip(titles, matrices, strict=True)):

@@ -3,76 +3,40 @@
 import math
 
 from matplotlib.figure import Figure as Picture
-from traitlets import Enum, TraitError, Unicode, validate
+from traitlets import Enum, Unicode
 
 from attnlab import plotting
-from attnlab.figures._base import Array, Figure, bundle, fixed
+from attnlab.figures._base import Array, Figure, bundle, fixed, start_of
 
 LENGTHS = tuple(range(5, 51, 5))
 SIZES = (32, 128, 256)
 SYMBOLS = 20  # a random symbol out of so many carries log2 of it in bits
 FLOAT = 32  # bits of a number
 
-# What section 1.1.2 measured once, for use outside of its page.
-RIGHT = (
-    (0.25, 0.13, 0.11, 0.10, 0.09, 0.08, 0.08, 0.08, 0.07, 0.07),
-    (0.97, 0.71, 0.50, 0.36, 0.29, 0.25, 0.23, 0.20, 0.18, 0.17),
-    (0.98, 0.82, 0.66, 0.52, 0.43, 0.35, 0.30, 0.26, 0.24, 0.21),
-    (1.00, 1.00, 1.00, 0.99, 0.99, 0.96, 0.97, 0.94, 0.91, 0.88),
-)
-BITS = (
-    (9, 13, 17, 20, 21, 22, 23, 23, 23, 21),
-    (20, 36, 47, 55, 62, 67, 70, 73, 73, 74),
-    (21, 38, 53, 65, 75, 81, 87, 90, 93, 95),
-    (22, 43, 65, 86, 108, 129, 151, 172, 193, 215),
-)
+START = start_of("bottleneck")  # what section 1.1.2 measured once, for use outside of its page
 
 
 class Bottleneck(Figure):
     """Lengthen a string, widen the vector it must pass through, and see what a decoder reads.
 
+    It follows Bahdanau et al. (2015), "Neural Machine Translation by Jointly Learning to Align
+    and Translate", figure 2; equation eq-bits of the book.
+
     Attributes
     ----------
-    length : int
-        Symbols in the string, one of `LENGTHS`.
-    numbers : int
-        Numbers in the vector, one of `SIZES`.
-    right : nested list, shape (4, 10)
-        Measured share of symbols right: a row for each size of the vector, then one for the
-        model that looks back; a column for each length.
-    bits : nested list, shape (4, 10)
-        Bits that the decoder has read, measured, in the same order.
-
-    Raises
-    ------
-    TraitError
-        If a value is not among those measured, or a shape is another.
-
-    References
-    ----------
-    Bahdanau et al. (2015), "Neural Machine Translation by Jointly Learning to Align and
-    Translate", figure 2; equation eq-bits of the book.
+    length : int, symbols in the string, one of `LENGTHS`
+    numbers : int, numbers in the vector, one of `SIZES`
+    right : nested list, shape (4, 10), measured share of symbols right: a column for each length
+        A row for each size of the vector, then one for the model that looks back.
+    bits : nested list, shape (4, 10), bits that the decoder has read, in the same order
     """
 
     _esm = bundle("bottleneck")
     title = Unicode("What comes through one vector").tag(sync=True)
     length = Enum(LENGTHS, 20).tag(sync=True)
     numbers = Enum(SIZES, 128).tag(sync=True)
-    right = Array(2, digits=3).tag(sync=True)
-    bits = Array(2, digits=1).tag(sync=True)
-
-    def __init__(self, **traits):
-        super().__init__(**{"right": RIGHT, "bits": BITS} | traits)
-
-    @validate("right", "bits")
-    def _check_shape(self, proposal: dict) -> list:
-        rows, columns = len(proposal["value"]), len(proposal["value"][0])
-        if (rows, columns) != (len(SIZES) + 1, len(LENGTHS)):
-            raise TraitError(
-                f"{proposal['trait'].name} has shape ({rows}, {columns}), but (4, 10) fits: "
-                f"a row for each of {SIZES} numbers and one for looking back, lengths {LENGTHS}"
-            )
-        return proposal["value"]
+    right = Array(2, digits=3, start=START["right"]).tag(sync=True)
+    bits = Array(2, digits=1, start=START["bits"]).tag(sync=True)
 
     def compute(self) -> dict:
         """Give the bits in the string and in the vector, and what each model reads of them."""

@@ -4,14 +4,14 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure as Picture
 from torch import Tensor
-from traitlets import Bool, Enum, Int, TraitError, Unicode, validate
+from traitlets import Bool, Enum, Int, Unicode
 
 from attnlab import plotting
 from attnlab.attention import scaled_dot_product_attention
 from attnlab.figures._base import Array, Figure, bundle, fixed
-from attnlab.flash import flash_attention, online_softmax_steps
-from attnlab.flash_tiles import Tiles
-from attnlab.traffic import Traffic
+from attnlab.flash import online_softmax_steps
+from attnlab.flash_tiles import TiledAttention, Tiles
+from attnlab.memory_traffic import Traffic
 
 N, WIDTH, BLOCK_K = 8, 2, 2
 NUMBER = 4  # bytes, in float32
@@ -20,13 +20,7 @@ COLUMNS = ("Q", "K", "V", "O", "m, ℓ")  # what lies in slow memory, two number
 
 
 def draw_inputs(seed: int = 1) -> np.ndarray:
-    """Draw small Q, K and V from the standard normal.
-
-    Returns
-    -------
-    inputs : float64 array, shape (3, 8, 2)
-        The queries and keys are doubled, so that some scores are large and others are not.
-    """
+    """Draw Q, K and V, (3, 8, 2), from the standard normal, queries and keys doubled."""
     rng = np.random.default_rng(seed)
     return rng.standard_normal((3, N, WIDTH)) * np.array([2.0, 2.0, 1.0])[:, None, None]
 
@@ -34,20 +28,14 @@ def draw_inputs(seed: int = 1) -> np.ndarray:
 class FlashStepper(Figure):
     """Step through the tiles of Flash attention over eight positions.
 
+    It follows Dao et al. (2022), "FlashAttention", algorithm 1; Dao (2023), "FlashAttention-2".
+
     Attributes
     ----------
-    step : int
-        How many tiles are done; what exceeds their number counts as all.
-    block_q : int
-        How many queries one block holds: 1, 2 or 4. A block of keys has two.
-    causal : bool
-        Whether query i sees the keys j <= i only.
-    Q, K, V : nested lists, shape (8, 2)
-        See `draw_inputs`.
-
-    References
-    ----------
-    Dao et al. (2022), "FlashAttention", algorithm 1; Dao (2023), "FlashAttention-2".
+    step : int, how many tiles are done; what exceeds their number counts as all
+    block_q : int, how many queries one block holds: 1, 2 or 4; a block of keys has two
+    causal : bool, whether query i sees the keys j <= i only
+    Q, K, V : nested lists, shape (8, 2), see `draw_inputs`
     """
 
     _esm = bundle("flash_stepper")
@@ -55,19 +43,7 @@ class FlashStepper(Figure):
     step = Int(1, min=0).tag(sync=True)
     block_q = Enum((1, 2, 4), 2).tag(sync=True)
     causal = Bool(False).tag(sync=True)
-    Q = Array(2, digits=1).tag(sync=True)
-    K = Array(2, digits=1).tag(sync=True)
-    V = Array(2, digits=1).tag(sync=True)
-
-    def __init__(self, **traits):
-        super().__init__(**dict(zip("QKV", draw_inputs(), strict=True)) | traits)
-
-    @validate("Q", "K", "V")
-    def _fits(self, proposal: dict) -> list:
-        shape = np.shape(proposal["value"])
-        if shape != (N, WIDTH):
-            raise TraitError(f"{proposal['trait'].name} has shape {shape}; pass ({N}, {WIDTH})")
-        return proposal["value"]
+    Q, K, V = (Array(2, digits=1, start=x).tag(sync=True) for x in draw_inputs())
 
     def inputs(self, dtype: torch.dtype = torch.float64) -> list[Tensor]:
         """Give Q, K and V, each (1, 8, 2)."""
@@ -97,7 +73,7 @@ class FlashStepper(Figure):
             "now": (moves[-1] if done else zeros).tolist(),
             "times": sum(moves, zeros).tolist(),
             "moved": int(sum(moves, zeros).sum()) * WIDTH * NUMBER,
-            "flash": self.count(flash_attention, self.causal, self.block_q, BLOCK_K),
+            "flash": self.count(TiledAttention.apply, self.causal, self.block_q, BLOCK_K),
             "naive": self.count(scaled_dot_product_attention),
         }
 

@@ -33,22 +33,10 @@ def _only(weights: Tensor, place: int) -> Tensor:
 
 
 def read_maps(sentences: Sequence[Sequence[str]]) -> dict:
-    """Let MiniLM read sentences, and keep the weights of all of its heads.
+    """Let MiniLM read sentences, given as their words, and keep the weights of all of its heads.
 
-    Parameters
-    ----------
-    sentences : sequence of sequences of str
-        Each sentence as its words.
-
-    Returns
-    -------
-    traits : dict
-        `HeadsOverview.sentences` and `HeadsOverview.maps`.
-
-    Raises
-    ------
-    ModuleNotFoundError, ValueError
-        As `attnlab.minilm.load_model`.
+    The result has `HeadsOverview.sentences` and `HeadsOverview.maps`. Errors are those of
+    `attnlab.minilm.load_model`.
     """
     tokens = minilm.tokenize(sentences)
     with torch.no_grad():
@@ -66,24 +54,16 @@ def _shown() -> dict:
 class HeadsOverview(Figure):
     """See all 72 heads of MiniLM by a score, one of them large, and where one token reads.
 
+    It follows Clark et al. (2019), "What Does BERT Look At?"; Wang et al. (2020), "MiniLM".
+
     Attributes
     ----------
-    sentence : int
-        Which of the sentences, counted from 0; the last one where there are fewer.
-    score : str
-        What the overview shows: a key of `SCORES`, each from 0 to 1, over this sentence.
-    layer, head : int
-        The head that is shown large, counted from 1.
-    token : int
-        The query whose row is written out, counted from 0; the last one for a shorter sentence.
-    sentences : list of str
-        Word pieces, separated by spaces.
-    maps : nested list, shape (sentences, 6, 12, S, S)
-        Weights in thousandths; zeros behind the end of a sentence. See `read_maps`.
-
-    References
-    ----------
-    Clark et al. (2019), "What Does BERT Look At?"; Wang et al. (2020), "MiniLM".
+    sentence : int, which of the sentences, from 0; the last one where there are fewer
+    score : str, what the overview shows: a key of `SCORES`, 0 to 1, over this sentence
+    layer, head : int, the head that is shown large, counted from 1
+    token : int, the query whose row is written out, from 0; the last one if there are fewer
+    sentences : list of str, word pieces, separated by spaces
+    maps : nested list, shape (sentences, 6, 12, S, S), weights in thousandths, see `read_maps`
     """
 
     _esm = bundle("heads_overview")
@@ -122,20 +102,19 @@ class HeadsOverview(Figure):
         found = self.compute()
         pieces, token, most = found["pieces"], found["token"], found["most"]
         score = found["scores"][self.layer - 1][self.head - 1]
-        return (
-            f"In head {self.layer}-{self.head}, “{pieces[token]}” reads “{pieces[most]}” most, "
-            f"with weight {fixed(found['map'][token][most], 3)}. On this sentence the head’s score "
-            f"“{self.score}” is {fixed(score, 2)}; of the other {LAYERS * HEADS - 1} heads, "
-            f"{found['above']} score higher."
-        )
+        said = f"In head {self.layer}-{self.head}, “{pieces[token]}” reads “{pieces[most]}” most, "
+        said += f"with weight {fixed(found['map'][token][most], 3)}. On this sentence the head’s "
+        said += f"score “{self.score}” is {fixed(score, 2)}; of the other {LAYERS * HEADS - 1} "
+        return said + f"heads, {found['above']} score higher."
 
     def still(self) -> list[Picture]:
         """Draw the overview and the chosen head."""
+        overview, ax = plotting.panel(3.4, 2.2)
         found = self.compute()
-        (overview, ax), (large, ax_large) = plotting.panel(3.4, 2.2), plotting.panel(3.4, 3.4)
         plotting.heatmap(ax, found["scores"], rows=range(1, 7), columns=range(1, 13))
         ax.set(title=self.score, xlabel="head", ylabel="layer")
-        plotting.heatmap(ax_large, found["map"], rows=found["pieces"], columns=found["pieces"])
-        ax_large.tick_params(axis="x", rotation=90)
-        ax_large.set(title=f"head {self.layer}-{self.head}")
+        large, ax = plotting.panel(3.4, 3.4)
+        plotting.heatmap(ax, found["map"], rows=found["pieces"], columns=found["pieces"])
+        ax.tick_params(axis="x", rotation=90)
+        ax.set(title=f"head {self.layer}-{self.head}")
         return [overview, large]

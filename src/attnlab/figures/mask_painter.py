@@ -11,32 +11,38 @@ from attnlab.figures._base import Array, Figure, bundle, fixed
 from attnlab.masks import make_causal_mask, make_padding_mask
 
 LARGEST, WINDOW, PADDING = 10, 3, 2
-PRESETS = (
-    "full",
-    "causal",
-    "padding in front",
-    "causal and padding",
-    "sliding window",
-    "off by one",
-    "inverted",
-)
 FILLINGS = ("score −∞", "score 0", "weight 0, rows divided")
 
 
 def draw_odds(seed: int = 5) -> np.ndarray:
-    """Draw small whole numbers, the exponentials of the scores, largest right of the diagonal.
+    """Draw small whole numbers (10, 10), the exponentials of the scores.
 
-    Parameters
-    ----------
-    seed : int, optional
-
-    Returns
-    -------
-    odds : int array, shape (10, 10)
-        As in the text of the section, each position is tempted to read the one that follows it.
+    As in the text of the section, each position is tempted to read the one that follows it: they
+    are largest right of the diagonal.
     """
     odds = np.random.default_rng(seed).integers(1, 5, size=(LARGEST, LARGEST))
     return odds + 8 * np.eye(LARGEST, k=1, dtype=int)
+
+
+def causal(S: int) -> torch.Tensor:
+    """Give the causal mask, (S, S)."""
+    return make_causal_mask(S)[0, 0]
+
+
+def padding(S: int) -> torch.Tensor:
+    """Give the mask of a sequence with padding in front, (S, S)."""
+    return make_padding_mask([S - PADDING], S)[0, 0].flip(-1).expand(S, S)
+
+
+PRESETS = {
+    "full": lambda S: torch.ones(S, S, dtype=torch.bool),
+    "causal": causal,
+    "padding in front": padding,
+    "causal and padding": lambda S: causal(S) & padding(S),
+    "sliding window": lambda S: causal(S).triu(1 - WINDOW),
+    "off by one": lambda S: torch.ones(S, S, dtype=torch.bool).tril(1),
+    "inverted": lambda S: ~causal(S),
+}
 
 
 class MaskPainter(Figure):
@@ -44,48 +50,25 @@ class MaskPainter(Figure):
 
     Attributes
     ----------
-    size : int
-        Positions, 6 to 10.
-    preset : str
-        The mask that is painted on; "off by one" and "inverted" are wrong on purpose.
-    flipped : list of (int, int)
-        The cells, query and key from 0, in which the mask differs from the preset.
-    filling : {"score −∞", "score 0", "weight 0, rows divided"}
-        How a cell is blocked.
-    odds : nested list, shape (10, 10)
-        See `draw_odds`; the scores are their logarithms.
+    size : int, positions, 6 to 10
+    preset : str, the mask that is painted on; "off by one", "inverted" are wrong on purpose
+    flipped : list of (int, int), the cells, from 0, in which the mask differs from the preset
+    filling : {"score −∞", "score 0", "weight 0, rows divided"}, how a cell is blocked
+    odds : nested list, shape (10, 10), see `draw_odds`; the scores are their logarithms
     """
 
     _esm = bundle("mask_painter")
     title = Unicode("Paint a mask").tag(sync=True)
     size = Int(6, min=6, max=LARGEST).tag(sync=True)
-    preset = Enum(PRESETS, "causal").tag(sync=True)
+    preset = Enum(tuple(PRESETS), "causal").tag(sync=True)
     flipped = List(Tuple(*[Int(min=0, max=LARGEST - 1)] * 2)).tag(sync=True)
     filling = Enum(FILLINGS, FILLINGS[0]).tag(sync=True)
-    odds = Array(2, digits=0).tag(sync=True)
-
-    def __init__(self, **traits):
-        super().__init__(**{"odds": draw_odds()} | traits)
+    odds = Array(2, digits=0, start=draw_odds()).tag(sync=True)
 
     def mask(self) -> torch.Tensor:
-        """Give the painted mask.
-
-        Returns
-        -------
-        mask : bool Tensor, shape (size, size), True = may attend
-        """
+        """Give the painted mask: bool, (size, size), True = may attend."""
         S = self.size
-        causal = make_causal_mask(S)[0, 0]  # (S, S)
-        padding = make_padding_mask([S - PADDING], S)[0, 0].flip(-1).expand(S, S)
-        mask = {
-            "full": torch.ones(S, S, dtype=torch.bool),
-            "causal": causal,
-            "padding in front": padding,
-            "causal and padding": causal & padding,
-            "sliding window": causal.triu(1 - WINDOW),
-            "off by one": torch.ones(S, S, dtype=torch.bool).tril(1),
-            "inverted": ~causal,
-        }[self.preset].clone()
+        mask = PRESETS[self.preset](S).clone()
         for i, j in self.flipped:
             if max(i, j) < S:
                 mask[i, j] ^= True
@@ -138,15 +121,11 @@ class MaskPainter(Figure):
     def still(self) -> list[Picture]:
         """Draw the mask and the weights."""
         found = self.compute()
-        pictures = []
         blocked, weights = ~np.array(found["mask"]), np.array(found["weights"])
-        for title, matrix, shut in (
-            ("mask", ~blocked, blocked),
-            ("weights", weights, blocked & (weights == 0)),
-        ):
-            fig, ax = plotting.panel(3.4, 3.2)
-            numbers = ".2f" if title == "weights" else None
-            plotting.heatmap(ax, matrix, blocked=shut, numbers=numbers)
-            ax.set_title(title)
-            pictures.append(fig)
-        return pictures
+        painted, ax = plotting.panel(3.4, 3.2)
+        plotting.heatmap(ax, ~blocked, blocked=blocked)
+        ax.set_title("mask")
+        weighted, ax = plotting.panel(3.4, 3.2)
+        plotting.heatmap(ax, weights, blocked=blocked & (weights == 0), numbers=".2f")
+        ax.set_title("weights")
+        return [painted, weighted]

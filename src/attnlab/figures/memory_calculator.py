@@ -1,5 +1,6 @@
 """How long a sequence each GPU's memory holds, naive and Flash (section 1.9)."""
 
+from bisect import bisect_right
 from collections.abc import Callable
 
 from matplotlib.figure import Figure as Picture
@@ -31,22 +32,12 @@ class MemoryCalculator(Figure):
 
     Attributes
     ----------
-    n : int
-        Length of the sequence, a power of two from 512 to 1,048,576.
-    batch, heads : int
-        Powers of two from 1 to 128.
-    d_k : int
-        Width of a head: 32, 64 or 128.
-    dtype : str
-        ``"float32"`` or ``"bfloat16"``.
-    training : bool
-        Whether the backward pass follows.
-    gpus : list of (str, float)
-        Names of GPUs, and their memory in GB, which are 10^9 bytes here.
-
-    References
-    ----------
-    NVIDIA's data sheets of the `GPUS`: see references.bib.
+    n : int, length of the sequence, a power of two from 512 to 1,048,576
+    batch, heads : int, powers of two from 1 to 128
+    d_k : int, width of a head: 32, 64 or 128
+    dtype : str, ``"float32"`` or ``"bfloat16"``
+    training : bool, whether the backward pass follows
+    gpus : list of (str, float), names of GPUs, and their memory in GB, here 10^9 bytes
     """
 
     _esm = bundle("memory_calculator")
@@ -94,12 +85,12 @@ class MemoryCalculator(Figure):
             names = [name for name, memory in self.gpus if need <= memory * 1e9]
             every = "all" if len(names) == len(self.gpus) else ", ".join(names)
             where.append(every or "none")
-        return (
-            f"One layer over {self.n:,} positions, batch {self.batch}, {self.heads} × {self.d_k}, "
-            f"{self.dtype}, {'training' if self.training else 'forward'}: naive attention takes "
-            f"{size(found['naive'])}, Flash {size(found['flash'])}. "
-            f"Naive fits on {where[0]}, Flash on {where[1]}."
-        )
+        use = "training" if self.training else "forward"
+        said = f"One layer over {self.n:,} positions, batch {self.batch}, "
+        said += f"{self.heads} × {self.d_k}, {self.dtype}, {use}: "
+        said += f"naive attention takes {size(found['naive'])}, "
+        said += f"Flash {size(found['flash'])}. "
+        return said + f"Naive fits on {where[0]}, Flash on {where[1]}."
 
     def still(self) -> list[Picture]:
         """Draw the two curves against the GPUs, and the longest sequence on each."""
@@ -126,14 +117,8 @@ class MemoryCalculator(Figure):
 
 
 def longest(need: Callable[[int], int], memory: float) -> int:
-    """Find the largest n whose need does not exceed the memory, or 0."""
-    low, high = 0, 1
-    while need(high) <= memory:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if need(middle) <= memory else (low, middle)
-    return low
+    """Find the largest n whose need, which grows with n, does not exceed the memory, or 0."""
+    return bisect_right(range(2**60), memory, key=need) - 1
 
 
 def size(count: float) -> str:

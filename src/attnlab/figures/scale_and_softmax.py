@@ -15,17 +15,9 @@ KEYS = 8
 
 
 def draw_scores(seed: int = 25) -> np.ndarray:
-    """Draw one query and eight keys from the standard normal, and multiply them.
+    """Multiply one query and eight keys from the standard normal: row i over ``2**i`` components.
 
-    Parameters
-    ----------
-    seed : int, optional
-        The default is a draw in which each step shows what the median over many draws does.
-
-    Returns
-    -------
-    scores : float64 array, shape (11, 8)
-        Row ``i`` holds ``q·k`` over the first ``2**i`` components.
+    The default is a draw in which each step shows what the median over many draws does.
     """
     rng = np.random.default_rng(seed)
     products = rng.standard_normal(WIDTHS[-1]) * rng.standard_normal((KEYS, WIDTHS[-1]))
@@ -35,28 +27,20 @@ def draw_scores(seed: int = 25) -> np.ndarray:
 class ScaleAndSoftmax(Figure):
     """Widen the keys and see the softmax saturate, unless the scores are scaled.
 
+    It follows Vaswani et al. (2017), "Attention Is All You Need", section 3.2.1.
+
     Attributes
     ----------
-    d_k : int
-        Width of the query and the keys, a power of two from 1 to 1024.
-    scaled : bool
-        Whether the upper picture shows the scores divided by the root of `d_k`.
-    scores : nested list, shape (11, 8)
-        See `draw_scores`.
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention Is All You Need", section 3.2.1.
+    d_k : int, width of the query and the keys, a power of two from 1 to 1024
+    scaled : bool, whether the upper picture shows the scores divided by the root of `d_k`
+    scores : nested list, shape (11, 8), see `draw_scores`
     """
 
     _esm = bundle("scale_and_softmax")
     title = Unicode("Softmax with and without the scale").tag(sync=True)
     d_k = Enum(WIDTHS, 64).tag(sync=True)
     scaled = Bool(False).tag(sync=True)
-    scores = Array(2).tag(sync=True)
-
-    def __init__(self, **traits):
-        super().__init__(**{"scores": draw_scores()} | traits)
+    scores = Array(2, start=draw_scores()).tag(sync=True)
 
     def compute(self) -> dict:
         """Give weights, entropy and Jacobian norm of the softmax over plain and divided scores."""
@@ -69,10 +53,7 @@ class ScaleAndSoftmax(Figure):
         parts = [
             f"{name}, the largest weight is {fixed(max(result['weights']), 3)}, the entropy "
             f"{number(result['entropy'])} nats and the gradient norm {number(result['norm'])}."
-            for name, result in (
-                ("Without the scale", found["plain"]),
-                ("With it", found["divided"]),
-            )
+            for name, result in zip(("Without the scale", "With it"), found.values(), strict=True)
         ]
         deviation = fixed(self.d_k**0.5, 2)
         divided = ", and 1.00 once divided by √d_k" if self.scaled else ""
@@ -85,10 +66,9 @@ class ScaleAndSoftmax(Figure):
         for series, (name, result) in enumerate(self.compute().items()):
             fig, ax = plotting.panel(3.4, 2.2)
             ax.bar(range(1, KEYS + 1), result["weights"], color=plotting.COLOURS[series])
-            label = "without the scale" if name == "plain" else "with the scale"
-            ax.set(
-                xlabel="key", ylabel="weight", ylim=(0, 1.05), title=f"{label}, $d_k$ = {self.d_k}"
-            )
+            label = "without" if name == "plain" else "with"
+            ax.set_title(f"{label} the scale, $d_k$ = {self.d_k}")
+            ax.set(xlabel="key", ylabel="weight", ylim=(0, 1.05))
             pictures.append(fig)
         return pictures
 

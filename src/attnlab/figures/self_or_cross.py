@@ -24,14 +24,7 @@ LENGTH, D_K, D_V = 8, 8, 6
 def make_up_vectors(seed: int = 3) -> np.ndarray:
     """Make up a query and a key for each word, so that words of one meaning attend to each other.
 
-    Parameters
-    ----------
-    seed : int, optional
-
-    Returns
-    -------
-    vectors : float64 array, shape (2, 2, 8, 8)
-        The queries of source and target, then their keys, each of shape (8, d_k).
+    The result, (2, 2, 8, 8), has the queries of source and target, then their keys, each (8, d_k).
     """
     noise = np.random.default_rng(seed).normal(scale=0.4, size=(2, 2, LENGTH, D_K))
     return 2.4 * np.eye(D_K)[np.array(MEANINGS)] + noise  # (2, 2, 8, d_k)
@@ -40,22 +33,15 @@ def make_up_vectors(seed: int = 3) -> np.ndarray:
 class SelfOrCross(Figure):
     """Choose which sequence gives Q, K and V; shapes, weights and the kind's name follow.
 
+    It follows Vaswani et al. (2017), "Attention Is All You Need", section 3.2.3.
+
     Attributes
     ----------
-    q_from, k_from, v_from : {"source", "target"}
-        The sequence that queries, keys and values are projected from.
-    source, target : int
-        How many tokens of each sequence take part, 2 to 8.
-    causal : bool
-        Whether a position is kept from later ones; it applies to self-attention alone.
-    words : list of two lists of str
-        The tokens of both sequences.
-    query_vectors, key_vectors : nested list, shape (2, 8, 8)
-        See `make_up_vectors`.
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention Is All You Need", section 3.2.3.
+    q_from, k_from, v_from : {"source", "target"}, where queries, keys and values come from
+    source, target : int, how many tokens of each sequence take part, 2 to 8
+    causal : bool, whether a position is kept from later ones; in self-attention alone
+    words : list of two lists of str, the tokens of both sequences
+    query_vectors, key_vectors : nested list, shape (2, 8, 8), see `make_up_vectors`
     """
 
     _esm = bundle("self_or_cross")
@@ -67,12 +53,9 @@ class SelfOrCross(Figure):
     target = Int(3, min=2, max=LENGTH).tag(sync=True)
     causal = Bool(False).tag(sync=True)
     words = List(List(Unicode()), list(map(list, WORDS))).tag(sync=True)
-    query_vectors = Array(3, digits=2).tag(sync=True)
-    key_vectors = Array(3, digits=2).tag(sync=True)
-
-    def __init__(self, **traits):
-        queries, keys = make_up_vectors()
-        super().__init__(**{"query_vectors": queries, "key_vectors": keys} | traits)
+    query_vectors, key_vectors = (
+        Array(3, digits=2, start=x).tag(sync=True) for x in make_up_vectors()
+    )
 
     def kind(self) -> str:
         """Name what the choice amounts to."""

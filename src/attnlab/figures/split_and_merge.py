@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
-from traitlets import Bool, Enum, Int, TraitError, Unicode, validate
+from traitlets import Bool, Enum, Int, Unicode
 
 from attnlab import plotting
 from attnlab.attention import attention_weights
@@ -17,35 +17,22 @@ LONGEST = 6
 
 
 def draw_projections(seed: int = 6) -> np.ndarray:
-    """Draw projected queries and keys from the standard normal.
-
-    Returns
-    -------
-    projections : float64 array, shape (2, 6, 48)
-        A shorter or narrower tensor is its corner.
-    """
+    """Draw projected queries and keys from the standard normal: (2, 6, 48), corners if smaller."""
     return np.random.default_rng(seed).standard_normal((2, LONGEST, WIDTHS[-1]))
 
 
 class SplitAndMerge(Figure):
     """Cut the width of the model into heads, let each attend, and put them together.
 
+    It follows Vaswani et al. (2017), "Attention Is All You Need", section 3.2.2.
+
     Attributes
     ----------
-    d_model : int
-        Width of the model: 12, 24 or 48.
-    h : int
-        Number of heads: 1, 2, 3, 4, 6 or 12, which divide every width.
-    S : int
-        Length of the sequence, 2 to 6.
-    bias : bool
-        Whether the four projections have a bias.
-    Q, K : nested lists, shape (6, 48)
-        See `draw_projections`.
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention Is All You Need", section 3.2.2.
+    d_model : int, width of the model: 12, 24 or 48
+    h : int, number of heads: 1, 2, 3, 4, 6 or 12, which divide every width
+    S : int, length of the sequence, 2 to 6
+    bias : bool, whether the four projections have a bias
+    Q, K : nested lists, shape (6, 48), see `draw_projections`; a smaller tensor is their corner
     """
 
     _esm = bundle("split_and_merge")
@@ -54,18 +41,7 @@ class SplitAndMerge(Figure):
     h = Enum(HEADS, 3).tag(sync=True)
     S = Int(5, min=2, max=LONGEST).tag(sync=True)
     bias = Bool(True).tag(sync=True)
-    Q = Array(2, digits=1).tag(sync=True)
-    K = Array(2, digits=1).tag(sync=True)
-
-    def __init__(self, **traits):
-        super().__init__(**dict(zip("QK", draw_projections(), strict=True)) | traits)
-
-    @validate("Q", "K")
-    def _fits(self, proposal: dict) -> list:
-        shape, fits = np.shape(proposal["value"]), (LONGEST, WIDTHS[-1])
-        if shape != fits:
-            raise TraitError(f"{proposal['trait'].name} has shape {shape}; pass {fits}")
-        return proposal["value"]
+    Q, K = (Array(2, digits=1, start=x).tag(sync=True) for x in draw_projections())
 
     def compute(self) -> dict:
         """Give each head's width and weights, and count what is learned."""

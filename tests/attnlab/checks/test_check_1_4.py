@@ -318,7 +318,7 @@ ROLES = {
 def names(monkeypatch):
     """Give the check, for a trained model whose maps are those above."""
     monkeypatch.setattr(check_1_4, "maps_of", lambda model, x: TRAINED)
-    monkeypatch.setattr(check_1_4.labelling, "accuracy", lambda *args: [0.99, 0.98, 0.9])
+    monkeypatch.setattr(check_1_4.sequence_labelling, "accuracy", lambda *args: [0.99, 0.98, 0.9])
     return lambda roles: check_1_4.names_heads(roles, None, None)
 
 

@@ -66,7 +66,7 @@ def test_arrays_too_small_for_the_sentences_are_refused():
 
 
 def test_measurements_of_another_shape_are_refused():
-    with pytest.raises(TraitError, match=r"bits has shape \(4, 7\), but \(4, 10\) fits"):
+    with pytest.raises(TraitError, match=r"bits has shape \(4, 7\); pass \(4, 10\)"):
         Bottleneck(bits=np.ones((4, 7)))
 
 

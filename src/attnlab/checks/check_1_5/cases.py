@@ -12,7 +12,7 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 OUTPUT = 16  # bytes that `hold_memory` returns
 
 # Peak bytes of a forward pass in float32 with B = 4, d_model = 512 and 8 heads, counted with
-# attnlab.storages.PeakMemory: naive on the meta device, fused on a CPU.
+# attnlab.peak_memory.PeakMemory: naive on the meta device, fused on a CPU.
 SIZES = (512, 1024, 2048, 4096, 8192)
 RECORDED = {
     "naive": (79_691_776, 293_601_280, 1_124_073_472, 4_395_630_592, 17_381_195_776),

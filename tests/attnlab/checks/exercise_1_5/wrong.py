@@ -30,7 +30,7 @@ from exercise_1_5.right import (
 )
 
 from attnlab.checks.check_1_5.mistakes import MISTAKES
-from attnlab.storages import PeakMemory
+from attnlab.peak_memory import PeakMemory
 
 
 def changed(row):

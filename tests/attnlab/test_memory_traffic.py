@@ -5,7 +5,7 @@ import torch
 
 from attnlab.attention import scaled_dot_product_attention
 from attnlab.flash import flash_attention
-from attnlab.traffic import Traffic
+from attnlab.memory_traffic import Traffic
 
 LARGE, SMALL = (16, 16), (4, 4)  # 1024 bytes cross, 64 stay
 

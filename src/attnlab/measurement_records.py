@@ -7,14 +7,9 @@ from nbmark.files import put
 
 
 def write_record(path: Path, record: dict) -> None:
-    """Write a record whole or not at all, in the place of an older one.
+    """Write a record whole or not at all, in the place of an older one; make the folder if need be.
 
-    Parameters
-    ----------
-    path : Path
-        Its folder is made if there is none.
-    record : dict
-        Numbers, strings, None, lists and dicts.
+    It holds numbers, strings, None, lists and dicts.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     put(path, json.dumps(record, indent=1, allow_nan=False) + "\n")

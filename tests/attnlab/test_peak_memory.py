@@ -2,12 +2,13 @@
 
 from functools import partial
 
+import numpy as np
 import pytest
 import torch
 
 from attnlab.attention import scaled_dot_product_attention
 from attnlab.flash import flash_attention
-from attnlab.storages import PeakMemory
+from attnlab.peak_memory import PeakMemory
 
 KIB = 1024
 DEVICES = pytest.mark.parametrize("device", ["cpu", "meta"])
@@ -50,6 +51,65 @@ def test_views_and_changes_in_place_hold_nothing_more():
     assert peak(lambda: (x.T, x[3:], x.view(-1), x.add_(1))) == 0
     assert peak(lambda: torch.add(x, 1, out=x)) == 0
     assert peak(lambda: (x + 1).T.add_(1).expand(7, 16, 16)) == KIB
+
+
+@DEVICES
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda device: torch.add(matrix(device), 1, out=torch.empty(0, device=device)),
+        lambda device: torch.empty(0, device=device).resize_(16, 16),
+        lambda device: torch.empty(8, 8, device=device).resize_(16, 16),
+    ],
+)
+def test_a_tensor_that_grows_counts_what_it_has_grown_to(make, device):
+    inputs = KIB if "add" in make.__code__.co_names else 0
+    assert peak(make, device) == KIB + inputs
+
+
+def test_a_tensor_from_before_counts_only_its_growth_until_it_is_freed():
+    x = matrix()
+    with PeakMemory() as memory:
+        x.resize_(32, 16)
+        del x
+        y = matrix()
+    assert memory.peak == KIB
+    assert y.shape == (16, 16)
+
+
+@pytest.mark.parametrize("make", [torch.tensor, torch.as_tensor, torch.Tensor])
+def test_a_tensor_made_of_numbers_counts(make):
+    numbers = [1.0] * 256
+    assert peak(make, numbers) == KIB
+    assert peak(torch.ones(3).new_tensor, numbers) == KIB
+
+
+def test_memory_borrowed_from_numpy_counts_nothing_and_its_copy_does():
+    array = np.zeros(256, np.float32)
+    assert peak(torch.from_numpy, array) == peak(torch.as_tensor, array) == 0
+    assert peak(torch.tensor, array) == peak(lambda: torch.from_numpy(array).clone()) == KIB
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize(
+    ("convert", "indices"),
+    [
+        (lambda x: x.to_sparse(), 2 * 16),
+        (lambda x: x.to_sparse_csr(), 17 + 16),
+        (lambda x: x.to_sparse_csc(), 17 + 16),
+        (lambda x: x.to_sparse_bsr(1), 17 + 16),
+        (lambda x: x.to_sparse_bsc(1), 17 + 16),
+    ],
+)
+def test_a_sparse_tensor_counts_its_values_and_its_indices(convert, indices):
+    x = torch.eye(16)
+    assert peak(lambda: [convert(x).shape for _ in range(3)]) >= 16 * 4 + indices * 8
+    with PeakMemory() as memory:
+        kept = [convert(x)]
+    assert peak(kept[0].to_dense) == KIB
+    assert memory.peak >= memory._bytes >= 16 * 4 + indices * 8
+    kept.clear()
+    assert memory._bytes == 0
 
 
 def test_view_keeps_all_of_its_memory_alive():

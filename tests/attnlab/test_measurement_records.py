@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from attnlab.records import read_records, write_record
+from attnlab.measurement_records import read_records, write_record
 
 
 def test_records_come_back_in_the_order_of_their_names(tmp_path):

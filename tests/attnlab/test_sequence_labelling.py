@@ -4,21 +4,13 @@ import pytest
 import torch
 from torch import nn
 
-from attnlab import labelling, tasks
+from attnlab import sequence_labelling, tasks
 from attnlab.tasks import PAD, SPECIALS
 from attnlab.transformer import TransformerEncoder
 
+pytestmark = pytest.mark.usefixtures("_one_thread")
 B, S, K, vocab = 3, 7, 2, 11
 ITSELF = torch.eye(6, dtype=torch.bool)
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    """Small matrices: a second thread would only wait."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def small(vocab_size=vocab, labels=K):
@@ -30,9 +22,9 @@ def learned(make, mask=None):
     source, target = make(200 * 32, 1)
     model, readout = small(SPECIALS + 4, target.shape[-1])
     batches = list(zip(source.split(32), target.split(32), strict=True))
-    losses = labelling.train(model, readout, batches, mask)
+    losses = sequence_labelling.train(model, readout, batches, mask)
     assert len(losses) == 200
-    return labelling.accuracy(model, readout, *make(300, 2), mask)
+    return sequence_labelling.accuracy(model, readout, *make(300, 2), mask)
 
 
 def copy(n, seed):
@@ -48,7 +40,7 @@ def copy_twin(n, seed):
 def test_scores_come_in_one_row_of_the_vocabulary_for_each_label():
     model, readout = small()
     source = torch.randint(vocab, (B, S))
-    scores = labelling.label_scores(model, readout, source)
+    scores = sequence_labelling.label_scores(model, readout, source)
     assert scores.shape == (B, S, K, vocab)
     second = model(source) @ readout.weight[vocab:].T + readout.bias[vocab:]
     torch.testing.assert_close(scores[:, :, 1], second)
@@ -57,16 +49,18 @@ def test_scores_come_in_one_row_of_the_vocabulary_for_each_label():
 def test_accuracy_counts_each_label_apart_and_skips_padding():
     model, readout = small()
     source = torch.randint(vocab, (B, S))
-    target = labelling.label_scores(model, readout, source).argmax(-1)  # (B, S, K)
+    target = sequence_labelling.label_scores(model, readout, source).argmax(-1)  # (B, S, K)
     target[target == PAD] = 1
-    answered = labelling.label_scores(model, readout, source).argmax(-1)
-    assert labelling.accuracy(model, readout, source, answered.where(answered == target, PAD)) == [
+    answered = sequence_labelling.label_scores(model, readout, source).argmax(-1)
+    assert sequence_labelling.accuracy(
+        model, readout, source, answered.where(answered == target, PAD)
+    ) == [
         1.0,
         1.0,
     ]
     wrong = target.clone()
     wrong[..., 1] = (target[..., 1] % (vocab - 1)) + 1
-    first, second = labelling.accuracy(model, readout, source, wrong)
+    first, second = sequence_labelling.accuracy(model, readout, source, wrong)
     assert first > 0.8
     assert second < 0.2
 

@@ -4,6 +4,8 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from attnlab.arguments import check_counts
+
 # They fill memory and look at their first operand's shape alone.
 OVERWRITING = {"copy_", "fill_", "zero_", "zeros_like", "ones_like", "full_like", "new_full"}
 ALLOCATING = {"empty", "empty_like", "new_empty"}
@@ -18,17 +20,16 @@ class Traffic(TorchDispatchMode):
 
     Parameters
     ----------
-    on_chip : int
-        Bytes of the largest memory of a tensor that stays on the chip.
+    on_chip : int, bytes of the largest memory of a tensor that stays on the chip
 
     Attributes
     ----------
-    read, written : int
-        Bytes that crossed the border so far.
+    read, written : int, bytes that crossed the border so far
     """
 
     def __init__(self, on_chip: int) -> None:
         super().__init__()
+        check_counts(on_chip=on_chip)
         self.on_chip = on_chip
         self.read = self.written = 0
 
