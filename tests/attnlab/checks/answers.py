@@ -8,6 +8,8 @@
     by check, a list of what the notebook hands out: told as not attempted.
 ``SEEDS``
     the seeds under which the checks draw other cases.
+``UNSEEDED``
+    where some draw nothing, those checks, tried under the first of the seeds alone.
 ``SEEDED``
     the checks whose recorded values are others under another seed.
 
