@@ -1,6 +1,5 @@
 """What the student's functions of exercise 1.4 are called with, and what is right for it."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -89,10 +88,6 @@ class Case:
             self.sides = [along(maps, k) for k in ([-1, 1] if offset is None else [offset])]
         self.means = [side.mean((1, 3)) for side in self.sides]
         self.right = np.max(self.means, axis=0)  # (L, H)
-
-    def larger(self, mean: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """Give the larger of means taken in another way over (L, B, H, queries)."""
-        return np.max([mean(side) for side in self.sides], axis=0)
 
     def __str__(self) -> str:
         sizes = " x ".join(map(str, self.maps.shape))

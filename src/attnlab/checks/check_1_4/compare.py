@@ -1,11 +1,11 @@
 """Calls the student's three scores of exercise 1.4 and says what is wrong with what they return."""
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from attnlab.checks._diagnose import ask_with_any, read_array, show
+from attnlab.checks._diagnose import ask_with_any, first_cause, read_array, show
 from attnlab.checks.check_1_4.cases import Case, close
 from attnlab.checks.check_1_4.mistakes import MISTAKES
 
@@ -23,9 +23,8 @@ def compare(function: Callable, score: str, *arguments: tuple) -> np.ndarray:
     finite = [(value, case) for value, case in pairs if np.isfinite(value).all()]
     for value, case in finite:
         if not close(value, case.right):
-            values, known = [v for v, _ in finite], [(c,) for _, c in finite]
-            cause = MISTAKES.explain_all(score, values, known, close)
-            cause = cause or MISTAKES.explain_all("mean", values, known, close) or "wrong_value"
+            made = [_made(score, case) for _, case in finite]
+            cause = first_cause([value for value, _ in finite], made, close) or "wrong_value"
             worst = np.unravel_index(np.abs(value - case.right).argmax(), value.shape)
             head = tuple(map(int, worst))
             facts = {"case": case, "head": head, "given": value[head], "right": case.right[head]}
@@ -42,6 +41,13 @@ def _ask(function: Callable, case: Case) -> np.ndarray:
     offset = () if case.offset is None else (case.offset,)
     given = ask_with_any(function, "maps", case.maps, *offset, case=str(case))
     return read_array(f"{getattr(function, '__name__', 'score')}(maps)", given)
+
+
+def _made(score: str, case: Case) -> Iterator[tuple[str, np.ndarray]]:
+    """Give each cause with the wrong score that it makes, the larger one where there are sides."""
+    yield from MISTAKES.made(score, case)
+    for sides in zip(*(MISTAKES.made("mean", side) for side in case.sides), strict=True):
+        yield sides[0][0], np.max([mean for _, mean in sides], axis=0)
 
 
 def _require_shape(given: np.ndarray, case: Case) -> None:

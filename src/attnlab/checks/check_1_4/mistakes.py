@@ -1,9 +1,9 @@
 """The mistakes of exercise 1.4, and what each makes of a case.
 
-Quantities: ``maps`` of all layers, from the right ones and what they come from; ``drawn``, what a
-figure shows in place of ``maps[0]``; the scores ``relation``, ``adjacency`` and ``uniformity``, and
-``mean``, any of them, of a case; ``shape``, that of a score, from the sizes L, B, H, S; ``keys``,
-those of the heads' names, from L and H.
+Quantities: ``maps`` of all layers, from the right ones and a function that runs the layers again;
+``drawn``, what a figure shows in place of ``maps[0]``; ``relation``, ``adjacency`` and
+``uniformity`` of a case; ``mean``, that of values (L, B, H, queries) in any of these scores;
+``shape``, that of a score, from the sizes; ``keys``, those of the heads' names, from L and H.
 """
 
 import numpy as np
@@ -33,27 +33,15 @@ def _both_sides(case: Case) -> list:
     return [sum(sides), sum(sides) / 2, np.maximum(*sides)]
 
 
+def _by_all(case: Case) -> np.ndarray:
+    return case.right * case.sides[0].shape[-1] / case.S
+
+
 def _per_query(case: Case) -> list:
     """Take the larger side of each query; where it has one alone it counts as larger, or not."""
     left, right = (np.pad(s, [(0, 0)] * 3 + [(1, 1)]) for s in case.sides)  # (L, B, H, S + 1)
     larger = np.maximum(left[..., :-1], right[..., 1:])  # (L, B, H, S)
     return [larger.mean((1, 3)), np.maximum(*case.sides).mean((1, 3))]
-
-
-def _largest(case: Case) -> list:
-    """Take the largest of queries, or of all."""
-    ways = (lambda side: side.max(-1).mean(1), lambda side: side.max((1, 3)))
-    return [case.larger(way) for way in ways]
-
-
-def _sums(case: Case) -> list:
-    """Add up queries and sequences, one or both."""
-    ways = (
-        lambda side: side.sum((1, 3)),
-        lambda side: side.sum(-1).mean(1),
-        lambda side: side.mean(-1).sum(1),
-    )
-    return [case.larger(way) for way in ways]
 
 
 def _nats(case: Case) -> np.ndarray:
@@ -82,7 +70,7 @@ MISTAKES = Mistakes(
     layers_averaged=Mistake(f"""You average over the layers. Keep each by itself. {LAYER_1}
         """).makes(drawn=lambda m: m.mean(0), shape=lambda L, B, H, S: (H,)),
     first_sequence=Mistake("You take the first sequence alone. Take the whole batch.").makes(
-        maps=lambda m, *_: m[:, 0], mean=lambda c: c.larger(lambda side: side[:, 0].mean(-1))
+        maps=lambda m, *_: m[:, 0], mean=lambda v: v[:, 0].mean(-1)
     ),
     transposed=Mistake("""Rows and columns are swapped. In a map a row belongs to a query and sums
         to 1, in a table of scores to a layer.""").makes(
@@ -127,13 +115,13 @@ MISTAKES = Mistakes(
         """).makes(relation=_both_sides),
     counts_outside=Mistake("""You divide by all S queries. Those whose key would fall outside the
         sequence do not count: divide by S - abs(offset).
-        """).makes(mean=lambda c: c.larger(lambda side: side.sum(-1).mean(1) / c.S)),
+        """).makes(relation=_by_all, adjacency=_by_all),
     wraps_around=Mistake("""Your keys wrap around the end of the sequence. Leave a query out where
         query + offset lies outside of 0 ... S - 1.""").makes(relation=_wrapped),
     argmax_share=Mistake("""You count how often the key gets the largest weight. Average the weight
         itself.""").makes(relation=lambda c: relation(np.eye(c.S)[c.maps.argmax(-1)], c.offset)),
     first_query=Mistake("""You look at one query alone. Average over all that have a key there.
-        """).makes(mean=lambda c: c.larger(lambda side: side[..., 0].mean(1))),
+        """).makes(mean=lambda v: v[..., 0].mean(1)),
     # The adjacency
     one_side=Mistake(f"""You look to one side alone. {LARGER}
         """).makes(adjacency=lambda c: list(c.means)),
@@ -146,7 +134,7 @@ MISTAKES = Mistakes(
     larger_per_query=Mistake(f"""You choose the side anew for each query. {LARGER}
         """).makes(adjacency=_per_query),
     larger_per_sequence=Mistake(f"""You choose the side anew for each sequence. {LARGER}
-        """).makes(adjacency=lambda c: c.larger(lambda side: side.mean(-1)).mean(1)),
+        """).makes(adjacency=lambda c: np.maximum(*(v.mean(-1) for v in c.sides)).mean(1)),
     includes_itself=Mistake("""You let the diagonal count. A position is not its own neighbour.
         """).makes(adjacency=lambda c: np.maximum(c.right, relation(c.maps, 0))),
     # The uniformity
@@ -186,9 +174,10 @@ MISTAKES = Mistakes(
         entropy: leave it out.""",
     # All three scores
     max_not_mean=Mistake("""You keep the largest value. Take the mean over queries and sequences.
-        """).makes(mean=_largest),
+        """).makes(mean=lambda v: [v.max(-1).mean(1), v.max((1, 3))]),
     sum_not_mean=Mistake("""You add up where a mean is asked for. Divide by how many there are, or
-        the score grows with the batch and the length.""").makes(mean=_sums),
+        the score grows with the batch and the length.
+        """).makes(mean=lambda v: [v.sum((1, 3)), v.sum(-1).mean(1), v.mean(-1).sum(1)]),
     one_number=Mistake(f"You average over everything. {ONE_EACH}").makes(shape=lambda *sizes: ()),
     batch_not_averaged=Mistake(f"""You keep the sequences apart. {ONE_EACH}
         """).makes(shape=lambda L, B, H, S: (L, B, H)),

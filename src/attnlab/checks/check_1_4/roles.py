@@ -9,10 +9,9 @@ import numpy as np
 from attnlab.checks.check_1_4.cases import Case, relation
 from attnlab.checks.check_1_4.mistakes import MISTAKES
 
-THRESHOLDS = {"adjacent": 0.5, "relation": 0.5, "uniform": 0.9}
-TOO_LOW = {"adjacent": "not_adjacent", "relation": "no_relation", "uniform": "not_uniform"}
+LEAST = {"adjacent": 0.5, "relation": 0.5, "uniform": 0.9}
 MARGIN = 0.05  # this close to a threshold, either name counts
-NAMES = (*THRESHOLDS, "other")
+NAMES = (*LEAST, "other")
 
 Head = tuple[int, int]  # layer and head
 Scores = dict[str, np.ndarray]  # by role, (L, H) each
@@ -40,9 +39,9 @@ def check_roles(head_roles: Any, maps: np.ndarray) -> int:
         raise MISTAKES.failure("layers_exchanged")
     for head in wrong:
         name = roles[head]
-        seen = f"""{len(wrong)} of {len(roles)} names do not follow from your model's scores. Head
-            {head} is called {name!r}, but"""
-        facts = {} if name == "other" else {"value": scores[name][head], "least": THRESHOLDS[name]}
+        seen = f"{len(wrong)} of {len(roles)} names do not follow from your model's scores. "
+        seen += f"Head {head} is called {name!r}, but"
+        facts = {"value": scores[name][head], "least": LEAST[name]} if name in LEAST else {}
         raise MISTAKES.failure(_cause(name, scores, head), seen=seen, **facts)
     return len(roles)
 
@@ -73,15 +72,14 @@ def _read_roles(head_roles: Any, L: int, H: int) -> dict[Head, str]:
 def _fits(name: str, scores: Scores, head: Head) -> bool:
     """Tell whether a head may carry a name; near a threshold both names fit."""
     if name == "other":
-        return all(scores[role][head] < least + MARGIN for role, least in THRESHOLDS.items())
-    return bool(scores[name][head] >= THRESHOLDS[name] - MARGIN)
+        return all(scores[role][head] < least + MARGIN for role, least in LEAST.items())
+    return bool(scores[name][head] >= LEAST[name] - MARGIN)
 
 
 def _cause(name: str, scores: Scores, head: Head) -> str:
     """Find why a head may not carry a name."""
-    if name == "other":
-        return "overlooked"
-    for other in ("adjacent", "relation"):
-        if name in ("adjacent", "relation") and name != other and _fits(other, scores, head):
-            return f"{other}_as_{name}"
-    return TOO_LOW[name]
+    if name == "relation":
+        return "adjacent_as_relation" if _fits("adjacent", scores, head) else "no_relation"
+    if name == "adjacent" and _fits("relation", scores, head):
+        return "relation_as_adjacent"
+    return "overlooked" if name == "other" else f"not_{name}"

@@ -98,7 +98,13 @@ def maps():
 
 def drawn(draw):
     """Call the check with a figure drawn from the maps of layer 1."""
-    return Call(lambda: (draw(maps()[0]), model(), sequences()))
+    return Call(lambda: (alone(draw, maps()[0]), model(), sequences()))
+
+
+def alone(draw, *args):
+    """Draw without the figures that were open, or Matplotlib warns of their number."""
+    plt.close("all")
+    return draw(*args)
 
 
 def grid(first, draw=None):
