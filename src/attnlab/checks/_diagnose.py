@@ -151,7 +151,7 @@ def ask_with_any(
     `name` is what the argument is called where the function changes it.
     """
     failed = None
-    for given in (torch.tensor(array, dtype=torch.float32), array.copy()):
+    for given in (torch.tensor(array.copy(), dtype=torch.float32), array.copy()):
         try:
             result = ask(function, given, *args, case=case)
         except CheckFailed as error:

@@ -1,0 +1,135 @@
+"""Checks of exercise 1.4: maps of a trained encoder, three scores, and which head does what."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from attnlab import sequence_labelling, tasks
+from attnlab.checks._diagnose import ask, read_array, show
+from attnlab.checks._figures import heat_maps, read_figures
+from attnlab.checks._settings import Exercise
+from attnlab.checks.check_1_4.cases import close, draw_encoder, draw_maps, maps_of, recompute
+from attnlab.checks.check_1_4.compare import compare
+from attnlab.checks.check_1_4.mistakes import MISTAKES
+from attnlab.checks.check_1_4.roles import check_roles
+from attnlab.transformer import TransformerEncoder
+from nbmark.answers import case_rng, record
+from nbmark.graded import require
+
+SYMBOLS, HALF = 8, 10  # the notebook's task
+
+exercise = Exercise("1.4")
+
+
+@exercise.check(points=2)
+def returns_all_maps(attention_maps: Callable) -> str:
+    """Show that the function gives every layer's maps, for models of several sizes."""
+    rng = case_rng("maps")
+    for L, H, B, S in ((2, 3, 5, 7), (4, 2, 1, 3)):
+        model, x = draw_encoder(rng, L, H), torch.from_numpy(rng.integers(11, size=(B, S)))
+        case = f"a model of {L} layers with {H} heads and {B} sequences of length {S}"
+        given, right = ask(attention_maps, model, x, case=case), maps_of(model, x)
+        if isinstance(given, list | tuple) and len({getattr(g, "shape", 0) for g in given}) > 1:
+            raise MISTAKES.failure("returns_pair")
+        given = read_array("attention_maps(model, x)", given)
+        if not close(given, right):
+            cause, example = _explain_maps(given, right, model, x)
+            seen = f"With {case} your maps have shape {given.shape}."
+            raise MISTAKES.failure(cause, example, seen, fits=right.shape)
+        record(f"maps of {L} layers", given[:, 0])
+    return "Your function gives the maps of every layer, sequence and head, for any model."
+
+
+def _explain_maps(
+    given: np.ndarray, right: np.ndarray, model: TransformerEncoder, x: Tensor
+) -> tuple[str, str]:
+    """Find the cause of wrong maps, and an example."""
+    if cause := MISTAKES.explain("maps", given, right, partial(recompute, model, x), same=close):
+        return cause, ""
+    if given.shape == right.shape:
+        return "wrong_maps", show(yours=given[0, 0, 0], model=right[0, 0, 0])
+    states = (*x.shape, model.embedding.embedding_dim)
+    return "states_for_maps" if given.shape == states else "wrong_shape", ""
+
+
+@exercise.check(points=2)
+def shows_twenty_maps(fig: Any, model: TransformerEncoder, sequences: Tensor) -> str:
+    """Show that a figure holds layer 1's four maps of each of five sequences."""
+    figures, maps = read_figures(fig), maps_of(model, sequences)
+    H, S = maps.shape[2:4]
+    shown = np.array([matrix for _, matrix in heat_maps(figures, S)]).reshape(-1, S, S)
+    found = _among(shown, maps[0])
+    if not len(shown):
+        raise MISTAKES.failure("no_maps", S=S)
+    if not found.any():
+        same = lambda shown, wrong: _among(shown, wrong).any()  # noqa: E731
+        raise MISTAKES.failure(MISTAKES.explain("drawn", shown, maps, same=same) or "other_maps")
+    if not found.all():
+        sequence, head = divmod(int(found.argmin()), H)
+        seen = f"`fig` shows {found.sum()} of the {len(found)} maps."
+        raise MISTAKES.failure("maps_missing", seen=seen, sequence=sequence, head=head)
+    record("maps shown", len(found))
+    return "Your figure shows all 20 maps: four heads of layer 1, five sequences."
+
+
+def _among(shown: np.ndarray, maps: np.ndarray) -> np.ndarray:
+    """Tell for each map, (..., S, S), whether it is among the matrices shown, (N, S, S)."""
+    maps = maps.reshape(-1, *maps.shape[-2:])
+    hits = [np.isclose(shown, matrix, rtol=0, atol=1e-5).all((-2, -1)).any() for matrix in maps]
+    return np.array(hits)
+
+
+@exercise.check(points=2)
+def scores_relations(relation_score: Callable) -> str:
+    """Show that the score is the mean weight at an offset, over queries that have a key."""
+    small, general = draw_maps("relations")
+    cases = [(small, offset) for offset in (1, -1, 2, -2, 0)]
+    cases += [(general, offset) for offset in (3, -2, 6, -5)]
+    record("relations", compare(relation_score, "relation", *cases))
+    return "Your score is the mean weight at an offset and leaves out queries without a key there."
+
+
+@exercise.check(points=2)
+def scores_neighbours(adjacency_score: Callable) -> str:
+    """Show that the score is the larger of the scores at offsets -1 and +1, head by head."""
+    small, general = draw_maps("neighbours")
+    turned = small[..., ::-1, ::-1]  # what was on the left of the diagonal is on its right
+    itself = 0.8 * np.eye(5) + 0.04 * np.ones((1, 1, 1, 5, 5))
+    disagreeing = np.concatenate([small, turned], axis=1)  # two sequences
+    cases = [(maps,) for maps in (small, turned, itself, disagreeing, general)]
+    record("adjacency", compare(adjacency_score, "adjacency", *cases))
+    return "Your score is the larger side of each head."
+
+
+@exercise.check(points=2)
+def scores_uniformity(uniformity_score: Callable) -> str:
+    """Show that the score is the mean entropy of the rows over log S, with weights of 0 in them."""
+    small, general = draw_maps("uniformity")
+    flat = np.full((1, 1, 1, 5, 5), 0.2)
+    sharp = np.eye(4)[[1, 0, 3, 3]].reshape(1, 1, 1, 4, 4)
+    sparse = np.where(general < general.max(-1, keepdims=True) / 2, 0, general)
+    sparse /= sparse.sum(-1, keepdims=True)
+    cases = [(maps,) for maps in (small, flat, general, sharp, sparse)]
+    record("uniformity", compare(uniformity_score, "uniformity", *cases))
+    return "Your score is 1 for uniform rows, 0 for rows that look at one key, and right between."
+
+
+@exercise.check(points=2)
+def names_heads(head_roles: Any, model: TransformerEncoder, readout: nn.Linear) -> str:
+    """Show that each head's name follows from the scores of the student's own trained model."""
+    require(head_roles=head_roles)
+    seed, device = int(case_rng("heads").integers(999)), model.embedding.weight.device
+    source, target = (t.to(device) for t in tasks.three_copies(400, HALF, SYMBOLS, seed))
+    share = min(sequence_labelling.accuracy(model, readout, source, target))
+    if share < 0.8:
+        raise MISTAKES.failure("untrained", share=share)
+    n_heads = check_roles(head_roles, maps_of(model, source))
+    record("heads named right", n_heads)
+    return f"All {n_heads} names follow from the scores of your own model."
+
+
+__all__ = ["exercise", *exercise.points]
