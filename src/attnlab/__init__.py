@@ -14,7 +14,7 @@ module                   section       holds
 `recurrent`, `seq2seq`   1.1, 1.2      an LSTM that reads and one that writes; both in one
 `transformer`            1.4, Ex. 1.4  encoder layers, positions
 `translator`             1.2 to 1.7    encoder and decoder: the whole Transformer, small
-`story`                  1.2 to 1.7    the sentence that runs through the chapter, and its trained models
+`story`                  1.2 to 1.7    the sentence of the whole chapter, and its trained models
 `trace`                  1.2 to 1.7    every tensor of a translation, and what breaks without a part
 `sequence_labelling`     Ex. 1.4       labels for every position: training, accuracy
 `training`               1.1, 1.2      the one training loop
@@ -23,7 +23,7 @@ module                   section       holds
 `heads`                  1.6           what an attention head does, in numbers
 `cost`                   1.9           operations, bytes and parameters as formulas
 `profiling`              1.9, Ex. 1.5  time and memory measured; exponents; what needs a GPU
-`peak_memory`            1.9, 1.10     bytes that tensors hold, counted exactly (`storages` was its name)
+`peak_memory`            1.9, 1.10     bytes that tensors hold, counted exactly (once `storages`)
 `memory_traffic`         1.10          bytes between a small fast memory and a large slow one
 `measurement_records`    1.10          files of recorded measurements
 `flash`, `flash_tiles`   1.10          Flash attention; its tile loops, forward and backward

@@ -13,9 +13,9 @@ from answers import EVERY_SEED, Call, stub
 
 from attnlab import plotting
 from attnlab.checks.check_1_5.cases import fit
+from attnlab.peak_memory import PeakMemory
 from attnlab.profiling import fit_exponent as fit_of_the_book
 from attnlab.profiling import is_out_of_memory, measure
-from attnlab.peak_memory import PeakMemory
 
 CUDA = torch.cuda.is_available()
 
