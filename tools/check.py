@@ -5,7 +5,11 @@ from pathlib import Path
 
 from files import ROOT
 
-from nbmark.check import check
+from nbmark.notebook import number
+from nbmark.submission import folder_of_originals, read_originals
+from nbmark.terminal import tell
+
+ORIGINALS = folder_of_originals([ROOT])
 
 
 def choose(name: str, paths: list[Path]) -> list[Path]:
@@ -17,7 +21,7 @@ def choose(name: str, paths: list[Path]) -> list[Path]:
         With one line that names the choices.
     """
     wanted = name.strip().replace(".", "_").removesuffix("_ipynb")
-    chosen = [path for path in paths if path.stem == wanted or path.stem.startswith(f"{wanted}_")]
+    chosen = [path for path in paths if wanted in (path.stem, number(path.stem))]
     found = chosen if wanted else paths
     if not found:
         choices = " ".join(path.stem for path in paths)
@@ -27,12 +31,15 @@ def choose(name: str, paths: list[Path]) -> list[Path]:
 
 def main(name: str = "") -> int:
     """Check, and say by the exit status whether all points were earned."""
+    sys.stdout.reconfigure(errors="replace")  # not every terminal has a tick
     try:
         paths = choose(name, sorted((ROOT / "exercises").glob("*.ipynb")))
+        originals = read_originals(ORIGINALS)
         complete = []
         for path in paths:
             print(f"Running exercises/{path.name} ...\n", flush=True)
-            complete.append(check(path, say=lambda text: print(text, flush=True)))
+            said = tell(path, originals, say=lambda text: print(text, flush=True))
+            complete.append(said)
     except LookupError as error:
         print(error, file=sys.stderr)
         return 1

@@ -2,9 +2,10 @@
 
 The cell `setup` of each notebook, in both folders, is written here: it imports the checks, and
 installs this package where it is missing, once the book has an address (see CONTRIBUTING.md).
+So are the points of graded cells, which stand with their checks.
 """
 
-import os
+import importlib
 import re
 import sys
 from pathlib import Path
@@ -15,7 +16,8 @@ from files import ROOT
 from nbformat import NotebookNode
 from tidy import committed_form
 
-from nbmark.notebook import Unreadable, read
+from nbmark.files import put
+from nbmark.notebook import Unreadable, grade_id, is_graded, is_manual, number, read, settings
 from nbmark.release import ReleaseError, student_version
 
 SETUP = "setup"
@@ -45,11 +47,15 @@ def address() -> str | None:
 
 def setup_source(stem: str, url: str | None) -> str:
     """Give the text of the cell that imports the checks of exercise 1_3_numpy, say."""
-    match = re.match(r"\d+_\d+(?=_)", stem)
-    if match is None:
-        raise ReleaseError(f"solutions/{stem}.ipynb: call it by number and name, as 1_3_numpy")
     text = WITH_ADDRESS if url else WITHOUT_ADDRESS
-    return text.format(checks=f"check_{match[0]}", address=url)
+    return text.format(checks=checks_of(stem), address=url)
+
+
+def checks_of(stem: str) -> str:
+    """Give the name of the module with the checks of exercise 1_3_numpy, say."""
+    if number(stem) in (None, stem):
+        raise ReleaseError(f"solutions/{stem}.ipynb: call it by number and name, as 1_3_numpy")
+    return f"check_{number(stem)}"
 
 
 def with_setup(notebook: NotebookNode, stem: str, url: str | None) -> NotebookNode:
@@ -61,12 +67,28 @@ def with_setup(notebook: NotebookNode, stem: str, url: str | None) -> NotebookNo
     return notebook
 
 
+def with_points(notebook: NotebookNode, stem: str) -> NotebookNode:
+    """Write into each graded cell what its check is worth."""
+    checks = importlib.import_module(f"attnlab.checks.{checks_of(stem)}")
+    for cell in notebook.cells:
+        if not is_graded(cell) or is_manual(cell):
+            continue
+        called = re.search(rf"^{checks_of(stem)}\.(\w+)\(", cell.source, re.MULTILINE)
+        points = getattr(getattr(checks, called[1] if called else "", None), "points", None)
+        if points is None:
+            said = f"no check of {checks_of(stem)} is called there, so it is worth nothing"
+            raise ReleaseError(f"solutions/{stem}.ipynb, cell {grade_id(cell)}: {said}")
+        settings(cell)["points"] = points
+    return notebook
+
+
 def wanted() -> dict[Path, str]:
     """Give the text of each notebook of both folders."""
     texts: dict[Path, str] = {}
     for path in sorted((ROOT / "solutions").glob("*.ipynb")):
         try:
             solution = with_setup(read(path), path.stem, address())
+            solution = with_points(solution, path.stem)
         except Unreadable as error:
             raise ReleaseError(f"solutions/{path.name} cannot be read: {error}") from None
         texts[path] = committed_form(nbformat.writes(solution))
@@ -94,9 +116,7 @@ def write(texts: dict[Path, str]) -> None:
         if path.is_file() and path.read_text(encoding="utf-8") == text:
             continue
         path.parent.mkdir(exist_ok=True)
-        part = path.with_suffix(".part")
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
+        put(path, text)
         print(f"wrote {path.relative_to(ROOT)}")
 
 

@@ -8,9 +8,12 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from nbmark.files import put
 from nbmark.notebook import Unreadable
-from nbmark.points import as_csv, match, read_originals, read_submission, write
+from nbmark.points import as_csv
+from nbmark.submission import match, read_originals, read_submission
 
+BOM = "utf-8-sig"
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
 
 
@@ -31,7 +34,11 @@ def notebook(one="a = 1", two="b = 2", text="Because."):
         new_code_cell(one, id="one", metadata=answers[0]),
         graded("is-one", "assert a == 1, 'a should be 1'", 2),
         new_code_cell(two, id="two", metadata=answers[1]),
-        graded("is-two", "assert b == 2\n### BEGIN HIDDEN TESTS\nx\n### END HIDDEN TESTS", 3),
+        graded(
+            "is-two",
+            "assert b == 2\n### BEGIN HIDDEN TESTS\nassert b * b == 4\n### END HIDDEN TESTS",
+            3,
+        ),
         new_markdown_cell(text, id="why", metadata=manual),
     ]
     return new_notebook(cells=cells, metadata=copy.deepcopy(KERNEL))
@@ -233,7 +240,7 @@ def test_options_that_cannot_work_are_refused_with_a_remedy(options, said, root)
 
 
 def test_a_name_that_is_no_utf8_costs_nobody_the_table(tmp_path):
-    write(tmp_path / "p.csv", "\udcff_9_1_x.ipynb,5")
+    put(tmp_path / "p.csv", "\udcff_9_1_x.ipynb,5", BOM)
     assert (tmp_path / "p.csv").read_text(encoding="utf-8-sig") == "\\udcff_9_1_x.ipynb,5"
 
 
@@ -266,10 +273,10 @@ def test_cells_that_were_not_run_earn_nothing(root, tmp_path):
 
 def test_a_table_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
     table = tmp_path / "p.csv"
-    write(table, "old")
+    put(table, "old", BOM)
     monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
-        write(table, "new")
+        put(table, "new", BOM)
     assert table.read_text(encoding="utf-8-sig") == "old"
     assert list(tmp_path.iterdir()) == [table]
 
@@ -279,7 +286,7 @@ def test_no_field_begins_as_a_formula(start, tmp_path):
     nbformat.write(notebook(), tmp_path / "9_1_x.ipynb")
     originals = read_originals(tmp_path)
     submission = read_submission(tmp_path / "9_1_x.ipynb", f"{start}1+1", originals)
-    submission.outcomes.update({"is-one": f"{start}2", "is-two": ""})
+    submission.ledger.outcomes.update({"is-one": f"{start}2", "is-two": ""})
     rows = list(csv.reader(as_csv([submission], originals).splitlines()))
     assert not [field for row in rows for field in row if field[:1] in "=+-@\t\r" and field]
     assert rows[1][0].startswith("'")
