@@ -71,7 +71,21 @@ def _places(originals: Sequence[NotebookNode], submitted: Sequence[NotebookNode]
         for i in by_effort:
             if places[i] < 0:
                 places[i] = free.pop(sign(submitted[i]), -1)
+    for index, cell in enumerate(originals):
+        if is_solution(cell) and index not in places:
+            _place_what_stands_there(index, cell.cell_type, submitted, places)
     return places
+
+
+def _place_what_stands_there(
+    index: int, kind: str, submitted: Sequence[NotebookNode], places: list[int]
+) -> None:
+    """Take for a lost answer the only cell of its kind between its neighbours."""
+    start = max((i + 1 for i, place in enumerate(places) if 0 <= place < index), default=0)
+    end = min((i for i, place in enumerate(places) if place > index), default=len(places))
+    there = [i for i in range(start, end) if places[i] < 0 and submitted[i].cell_type == kind]
+    if len(there) == 1:
+        places[there[0]] = index
 
 
 def _added(
