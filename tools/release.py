@@ -8,6 +8,7 @@ So are the points of graded cells, which stand with their checks.
 import importlib
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -68,18 +69,30 @@ def with_setup(notebook: NotebookNode, stem: str, url: str | None) -> NotebookNo
 
 
 def with_points(notebook: NotebookNode, stem: str) -> NotebookNode:
-    """Write into each graded cell what its check is worth."""
-    checks = importlib.import_module(f"attnlab.checks.{checks_of(stem)}")
-    for cell in notebook.cells:
-        if not is_graded(cell) or is_manual(cell):
-            continue
-        called = re.search(rf"^{checks_of(stem)}\.(\w+)\(", cell.source, re.MULTILINE)
-        points = getattr(getattr(checks, called[1] if called else "", None), "points", None)
+    """Write into each graded cell what the check that it calls is worth."""
+    for cell, points in _worth(notebook, stem):
+        if points is not None:
+            settings(cell)["points"] = points
+    return notebook
+
+
+def require_checks(notebook: NotebookNode, stem: str) -> None:
+    """Fail where a graded cell calls no check."""
+    for cell, points in _worth(notebook, stem):
         if points is None:
             said = f"no check of {checks_of(stem)} is called there, so it is worth nothing"
             raise ReleaseError(f"solutions/{stem}.ipynb, cell {grade_id(cell)}: {said}")
-        settings(cell)["points"] = points
-    return notebook
+
+
+def _worth(notebook: NotebookNode, stem: str) -> Iterator[tuple[NotebookNode, int | None]]:
+    """Give each graded cell of code with the points that stand with its check."""
+    name = checks_of(stem)
+    checks = importlib.import_module(f"attnlab.checks.{name}")
+    for cell in notebook.cells:
+        if is_graded(cell) and not is_manual(cell):
+            called = re.search(rf"^{name}\.(\w+)\(", cell.source, re.MULTILINE)
+            check = getattr(checks, called[1], None) if called else None
+            yield cell, getattr(check, "points", None)
 
 
 def wanted() -> dict[Path, str]:
@@ -93,6 +106,7 @@ def wanted() -> dict[Path, str]:
             raise ReleaseError(f"solutions/{path.name} cannot be read: {error}") from None
         texts[path] = committed_form(nbformat.writes(solution))
         exercise = student_version(solution, f"solutions/{path.name}")
+        require_checks(solution, path.stem)
         texts[ROOT / "exercises" / path.name] = committed_form(nbformat.writes(exercise))
     return texts
 
