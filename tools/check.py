@@ -5,7 +5,7 @@ from pathlib import Path
 
 from files import ROOT
 
-from nbmark.notebook import number
+from nbmark.notebook import Unreadable, number
 from nbmark.submission import folder_of_originals, read_originals
 from nbmark.terminal import tell
 
@@ -40,7 +40,7 @@ def main(name: str = "") -> int:
             print(f"Running exercises/{path.name} ...\n", flush=True)
             said = tell(path, originals, say=lambda text: print(text, flush=True))
             complete.append(said)
-    except LookupError as error:
+    except (LookupError, Unreadable) as error:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:

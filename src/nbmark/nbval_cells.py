@@ -71,6 +71,7 @@ class Kernel(RunningKernel):
         if hasattr(self, "km"):
             self.km.shutdown_kernel(now=True)
             self.km.cleanup_resources()
+            del self.km
 
 
 class Cell(IPyNbCell):

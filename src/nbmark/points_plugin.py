@@ -158,7 +158,7 @@ class Points:
         name = grade_id(item.cell) or item.cell.id
         if report.when != "call":
             reason = f"the kernel could not be used: {last_line(report.longreprtext)}"
-            return name, reason, name in graded
+            return name, reason if name in graded else "", name in graded
         if name not in graded:
             return name, item.trouble, False
         reason = item.evidence().why_not(self.key.of(submission.original, name))
@@ -219,6 +219,8 @@ def make(config: pytest.Config) -> Points:
         raise pytest.UsageError(f"--points-from: {error}") from None
     option.continue_on_collection_errors = True  # a broken notebook ends nobody else's marking
     _set_environment(config, PYTHONSAFEPATH="1")  # a student's numpy.py is no module of NumPy
+    if not os.environ.get(SEED, "0").isdecimal():
+        raise pytest.UsageError(f"{SEED}={os.environ[SEED]!r} is no seed; give a whole number")
     if SEED not in os.environ:
         _set_environment(config, **{SEED: str(secrets.randbelow(2**31))})
     config.addinivalue_line("filterwarnings", "default")  # a warning is no reason to fail

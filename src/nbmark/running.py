@@ -20,11 +20,10 @@ from nbmark.notebook import is_graded
 
 IOPUB_SECONDS = 10  # until a cell that was interrupted counts as one that cannot be
 # A kernel that talks over an open connection complains of it on the terminal.
-QUIET = Config(
-    {"KernelManager": {"transport_encryption": "auto"}, "NotebookClient": {"log_level": 50}}
-)
+QUIET = Config({"KernelManager": {"transport_encryption": "auto"}})
 # An `exit()` that a student left behind would take the kernel away from all cells after it.
-SOFT_EXIT = "exit = quit = lambda *args, **options: None"
+# (IPython takes every line that begins with `exit` for a call, an assignment too.)
+SOFT_EXIT = "globals().update(dict.fromkeys(['exit', 'quit'], lambda *args, **options: None))"
 
 
 class Interrupt:
@@ -48,7 +47,7 @@ def execute(
     notebook: NotebookNode,
     folder: Path,
     log: Any = subprocess.DEVNULL,
-    env: Mapping[str, str] | None = None,
+    before: str = "",
     **options: Any,
 ) -> None:
     """Execute all cells of a notebook in place.
@@ -60,8 +59,8 @@ def execute(
         Where the kernel runs.
     log : file, optional
         Gets what the kernel itself says.
-    env : mapping, optional
-        The kernel's environment; None for this process's own.
+    before : str, optional
+        Code to run before the first cell.
     **options
         Of nbclient's `NotebookClient`.
 
@@ -73,18 +72,23 @@ def execute(
         What `NotebookClient.execute` raises.
     """
     interrupt = Interrupt()
+
+    def start(notebook: NotebookNode) -> None:
+        interrupt.listen(notebook)
+        if before:
+            client.kc.execute(before, silent=True, store_history=False)
+
     client = NotebookClient(
         notebook,
         kernel_name="python3",
         config=QUIET,
         record_timing=False,  # times would stand in the metadata, which a cache's key holds
         resources={"metadata": {"path": str(folder)}},
-        on_notebook_start=interrupt.listen,
+        on_notebook_start=start,
         **options,
     )
-    start = {"stderr": log} | ({"env": dict(env)} if env else {})
     try:
-        asyncio.run(client.async_execute(**start))
+        asyncio.run(client.async_execute(stderr=log))
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
     except Exception:
@@ -100,7 +104,6 @@ def run_all(
     folder: Path,
     note: Callable[[NotebookNode, Evidence], object],
     clock: Clock,
-    env: Mapping[str, str] | None = None,
 ) -> None:
     """Run every cell of a student's notebook, whatever becomes of the others.
 
@@ -108,46 +111,57 @@ def run_all(
     kernel runs all cells once more, without the graded ones before and without those that had to
     be stopped. `note` gets each code cell with its outputs, once.
     """
-    stopped: set[int] = set()
-    noted = -1
-    while True:
-        run = nbformat.from_dict(notebook)
-        at = -1
+    turns = _Turns(notebook, note)
+    while not turns.all_had(folder, clock):
+        pass
+
+
+class _Turns:
+    """Which cells of a notebook have had their turn, over several kernels."""
+
+    def __init__(
+        self, notebook: NotebookNode, note: Callable[[NotebookNode, Evidence], object]
+    ) -> None:
+        self.notebook, self.note = notebook, note
+        self.stopped: set[int] = set()  # cells not to be run again
+        self.noted = self.at = -1  # the last cell that was told of; the one that is running
+
+    def all_had(self, folder: Path, clock: Clock) -> bool:
+        """Run what is left in a new kernel; tell whether it lived to the end."""
+        run, self.at = nbformat.from_dict(self.notebook), -1
         for index, cell in enumerate(run.cells):
-            if index in stopped or (index <= noted and is_graded(cell)):
+            if index in self.stopped or (index <= self.noted and is_graded(cell)):
                 cell.source = ""
-
-        def start(cell: NotebookNode, cell_index: int) -> None:
-            nonlocal at
-            at = cell_index
-
-        def seen(cell: NotebookNode, cell_index: int, execute_reply: Mapping[str, Any]) -> None:
-            nonlocal noted
-            content = execute_reply["content"]
-            too_long = TOO_LONG if content.get("ename") == TOO_LONG else ""
-            if too_long:
-                stopped.add(cell_index)
-            if cell_index > noted:
-                noted = cell_index
-                note(cell, Evidence(cell.outputs, content["status"], too_long))
-
+        hooks = {"on_cell_start": self._start, "on_cell_executed": self._end}
         try:
-            execute(
-                run, folder, env=env, on_cell_start=start, on_cell_executed=seen, **_lenient(clock)
-            )
-            return
+            execute(run, folder, **hooks, **_lenient(clock))
         except (CellTimeoutError, DeadKernelError) as error:
-            if at < 0 or at in stopped:
+            if self.at < 0 or self.at in self.stopped:
                 raise
-            stopped.add(at)
-            if at > noted:
-                noted = at
-                died = isinstance(error, DeadKernelError)
-                note(run.cells[at], Evidence((), "error", DIED if died else TOO_LONG))
+            trouble = DIED if isinstance(error, DeadKernelError) else TOO_LONG
+            self._tell(run.cells[self.at], Evidence((), "error", trouble))
+            return False
+        return True
+
+    def _start(self, cell: NotebookNode, cell_index: int) -> None:
+        self.at = cell_index
+
+    def _end(self, cell: NotebookNode, cell_index: int, execute_reply: Mapping[str, Any]) -> None:
+        content = execute_reply["content"]
+        too_long = TOO_LONG if content.get("ename") == TOO_LONG else ""
+        self._tell(cell, Evidence(cell.outputs, content["status"], too_long))
+
+    def _tell(self, cell: NotebookNode, evidence: Evidence) -> None:
+        """Tell of the running cell, unless an earlier kernel ran it."""
+        if evidence.trouble:
+            self.stopped.add(self.at)
+        if self.at > self.noted:
+            self.noted = self.at
+            self.note(cell, evidence)
 
 
 def _lenient(clock: Clock) -> dict[str, Any]:
-    """Give nbclient's options for cells of which none may stop the others."""
+    """Give options of `execute` for cells of which none may stop the others."""
     return {
         "allow_errors": True,
         "timeout_func": lambda cell: clock.limit(),
@@ -155,5 +169,5 @@ def _lenient(clock: Clock) -> dict[str, Any]:
         "error_on_timeout": {"ename": TOO_LONG, "evalue": "", "traceback": []},
         "raise_on_iopub_timeout": True,
         "iopub_timeout": IOPUB_SECONDS,
-        "extra_arguments": [f"--IPKernelApp.exec_lines={SOFT_EXIT}"],
+        "before": SOFT_EXIT,
     }

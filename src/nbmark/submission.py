@@ -111,9 +111,9 @@ def read_submission(path: Path, name: str, originals: Sequence[Original]) -> Sub
     """Read a submitted notebook, whatever it is, and rebuild the exercise that it answers."""
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):
+            other = "folder" if path.is_dir() else "device"
             is_link = path.is_symlink()
-            said = f"it is a {'link; hand in the file itself' if is_link else 'folder'}"
-            raise Unreadable(said)
+            raise Unreadable(f"it is a {'link; hand in the file itself' if is_link else other}")
         submitted = read(path)
     except (Unreadable, OSError) as error:
         original = match(path.name, (), originals)
@@ -134,7 +134,7 @@ def _cells(original: Original | None) -> tuple[GradedCell, ...]:
 def _signs(notebook: NotebookNode) -> set[str]:
     """Give names and texts of all cells."""
     signs = {sign for cell in notebook.cells for sign in (grade_id(cell), cell.get("id"))}
-    return signs | {cell.source.strip() for cell in notebook.cells}
+    return (signs | {cell.source.strip() for cell in notebook.cells}) - {None, ""}
 
 
 def match(name: str, signs: Iterable[str], originals: Sequence[Original]) -> Original | None:

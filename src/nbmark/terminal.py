@@ -48,7 +48,7 @@ def tell(
     """
     submission = read_submission(path, path.name, originals)
     if submission.rebuilt is None:
-        say(f"{path.name} cannot be checked: {submission.ledger.fault}.")
+        say(f"{path.name}: {submission.ledger.fault}.")
         return False
 
     def note(cell: NotebookNode, evidence: Evidence) -> None:

@@ -132,7 +132,7 @@ def test_what_is_no_notebook_is_told_in_one_line(exercises):
     exercises.path.write_text("")
     status, said, _ = exercises.check()
     assert status == 1
-    assert "1_1_by_hand.ipynb cannot be checked: the notebook cannot be read: it is empty." in said
+    assert "1_1_by_hand.ipynb: the notebook cannot be read: it is empty." in said
 
 
 @pytest.mark.parametrize("name", ["2_1", "11", "1_1_b", "nothing"])

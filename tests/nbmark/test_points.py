@@ -48,6 +48,7 @@ HIDE = "get_ipython().showtraceback = lambda *args, **options: None"
 STORED = [new_output("stream", text="left over")]
 SLEEP = "import time\ntry:\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    pass"
 LOOP = "while True:\n    try:\n        time.sleep(1)\n    except BaseException:\n        pass"
+WAIT = "import time\ntime.sleep(4)\nb = 2"
 DEAF = f"import time\n{LOOP}"
 BOM, UTF16 = "\ufeff{}", SUBMITTED.encode("utf-16")
 PAGE = "<!DOCTYPE html>\n<html><body>Log in</body></html>"
@@ -137,7 +138,7 @@ HONEST = {
         3,
         "is-one: the time limit",
     ),
-    "exit_9_1_x.ipynb": (submitted(one="a = 1\nexit()\nquit(keep_kernel=False)"), 5, ""),
+    "exit_9_1_x.ipynb": (submitted(one="a = 1\nexit()\nquit(keep_kernel=False)", two=WAIT), 5, ""),
     "sys_exit_9_1_x.ipynb": (added("import sys\nsys.exit(1)"), 5, ""),
     "dead_9_1_x.ipynb": (submitted(two="import os\nos._exit(0)"), 2, "two: the kernel died"),
     "dead_before_9_1_x.ipynb": (added("import os\nos._exit(0)"), 5, "one: the kernel died"),

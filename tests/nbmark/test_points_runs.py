@@ -29,6 +29,12 @@ def root(tmp_path_factory):
     return make_course(tmp_path_factory.mktemp("course"), HANDED_IN)
 
 
+@pytest.fixture(scope="module")
+def alone(root):
+    """Mark all in one process."""
+    return mark(root, "handed-in")[1]
+
+
 def told(table):
     """Give name, points and the beginning of the reasons of each row."""
     return [
@@ -85,10 +91,8 @@ def test_a_cell_that_was_not_marked_says_so_in_its_column(root):
 
 @pytest.mark.skipif(not importlib.util.find_spec("xdist"), reason="pytest-xdist is not installed")
 @pytest.mark.parametrize("dist", ["loadgroup", "loadfile"])
-def test_side_by_side_the_table_is_the_same(dist, root):
-    seed = {"NBMARK_SEED": "7"}
-    _, alone = mark(root, "handed-in", **seed)
-    done, table = mark(root, "handed-in", "-n2", f"--dist={dist}", **seed)
+def test_side_by_side_the_table_is_the_same(dist, alone, root):
+    done, table = mark(root, "handed-in", "-n2", f"--dist={dist}")
     assert table == alone
     assert "ann_9_1_x.ipynb: 5 of 5 points (2/2 3/3), 4 to be read" in done.stdout
     assert "9_1_x: no answers to compare with" in done.stdout
@@ -153,6 +157,12 @@ def test_options_that_cannot_work_are_refused_with_a_remedy(options, said, root)
     done = run(root, *options, "handed-in/ann_9_1_x.ipynb")
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert said in done.stderr
+
+
+def test_a_seed_that_is_none_is_refused_before_anybody_is_marked(root):
+    done = run(root, "--nbval-lax", "--points=p.csv", "handed-in", NBMARK_SEED="seven")
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "NBMARK_SEED='seven' is no seed" in done.stderr
 
 
 def test_a_name_that_is_no_utf8_costs_nobody_the_table(tmp_path):

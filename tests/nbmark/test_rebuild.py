@@ -192,6 +192,8 @@ def test_what_was_restored_is_said(change, said):
 
 def test_a_written_answer_is_taken_and_its_loss_told():
     assert rebuild(notebook(), submitted(text="My words")).notebook.cells[4].source == "My words"
+    beside_the_stub = changed(twin(4, "My words"), text="YOUR ANSWER HERE")
+    assert rebuild(notebook(), beside_the_stub).notebook.cells[4].source == "My words"
     lost = rebuild(notebook(), changed(lambda cells: cells.pop()))
     assert lost.lacking == {"why"}
     assert grade_id(lost.notebook.cells[4]) == "why"
