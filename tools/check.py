@@ -5,8 +5,12 @@ from pathlib import Path
 
 from files import ROOT
 
-from nbmark.check import check
+from nbmark.notebook import Unreadable, number
 from nbmark.own_kernel import use_own_kernel
+from nbmark.submission import folder_of_originals, read_originals
+from nbmark.terminal import tell
+
+ORIGINALS = folder_of_originals([ROOT])
 
 
 def choose(name: str, paths: list[Path]) -> list[Path]:
@@ -18,7 +22,7 @@ def choose(name: str, paths: list[Path]) -> list[Path]:
         With one line that names the choices.
     """
     wanted = name.strip().replace(".", "_").removesuffix("_ipynb")
-    chosen = [path for path in paths if path.stem == wanted or path.stem.startswith(f"{wanted}_")]
+    chosen = [path for path in paths if wanted in (path.stem, number(path.stem))]
     found = chosen if wanted else paths
     if not found:
         choices = " ".join(path.stem for path in paths)
@@ -28,13 +32,16 @@ def choose(name: str, paths: list[Path]) -> list[Path]:
 
 def main(name: str = "") -> int:
     """Check, and say by the exit status whether all points were earned."""
+    sys.stdout.reconfigure(errors="replace")  # not every terminal has a tick
     try:
         paths = choose(name, sorted((ROOT / "exercises").glob("*.ipynb")))
+        originals = read_originals(ORIGINALS)
         complete = []
         for path in paths:
             print(f"Running exercises/{path.name} ...\n", flush=True)
-            complete.append(check(path, say=lambda text: print(text, flush=True)))
-    except LookupError as error:
+            said = tell(path, originals, say=lambda text: print(text, flush=True))
+            complete.append(said)
+    except (LookupError, Unreadable) as error:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -1,7 +1,5 @@
 """Execute notebooks with progress, and keep their outputs where MyST-NB looks for them."""
 
-import asyncio
-import atexit
 import sys
 import time
 from pathlib import Path
@@ -14,12 +12,11 @@ from fingerprint import fingerprint
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from jupyter_client.kernelspec import NoSuchKernel
-from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 from sphinx_external_toc.parsing import parse_toc_yaml
 
-from nbmark.running import QUIET_KERNEL, Interrupt
+from nbmark import running
 
 TRACEBACK_LINES = 15
 KERNEL_LOG = BUILD / "kernel.log"
@@ -60,30 +57,19 @@ def execute(notebook: NotebookNode, path: Path, label: str, timeout: int) -> Not
     """
     executed = nbformat.from_dict(notebook)
     progress = Progress(label, sum(cell.cell_type == "code" for cell in notebook.cells))
-    interrupt = Interrupt()
-    client = NotebookClient(
-        executed,
-        timeout=timeout,
-        kernel_name="python3",
-        config=QUIET_KERNEL,
-        record_timing=False,  # times would stand in the metadata, which the cache's key holds
-        resources={"metadata": {"path": str(path.parent)}},
-        coalesce_streams=True,
-        on_notebook_start=interrupt.listen,
-        on_cell_start=progress.next_cell,
-    )
     try:
         with KERNEL_LOG.open("w") as log:  # what the kernel itself says, such as on Ctrl-C
-            asyncio.run(client.async_execute(stderr=log))
+            running.execute(
+                executed,
+                path.parent,
+                log,
+                timeout=timeout,
+                coalesce_streams=True,
+                on_cell_start=progress.next_cell,
+            )
     except (CellExecutionError, CellTimeoutError, DeadKernelError, NoSuchKernel) as error:
-        if interrupt.pressed:
-            raise KeyboardInterrupt from None
         progress.end("failed")
         raise ToolError(describe(error, path, progress.cell)) from None
-    except asyncio.CancelledError:
-        raise KeyboardInterrupt from None
-    finally:
-        atexit.unregister(client._cleanup_kernel)  # it would complain of what is cleaned up by now
     progress.end("done")
     return executed
 

@@ -2,11 +2,13 @@
 
 The cell `setup` of each notebook, in both folders, is written here: it imports the checks, and
 installs this package where it is missing, once the book has an address (see CONTRIBUTING.md).
+So are the points of graded cells, which stand with their checks.
 """
 
-import os
+import importlib
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -15,7 +17,8 @@ from files import ROOT
 from nbformat import NotebookNode
 from tidy import committed_form
 
-from nbmark.notebook import Unreadable, read
+from nbmark.files import put
+from nbmark.notebook import Unreadable, grade_id, is_graded, is_manual, number, read, settings
 from nbmark.release import ReleaseError, student_version
 
 SETUP = "setup"
@@ -45,11 +48,15 @@ def address() -> str | None:
 
 def setup_source(stem: str, url: str | None) -> str:
     """Give the text of the cell that imports the checks of exercise 1_3_numpy, say."""
-    match = re.match(r"\d+_\d+(?=_)", stem)
-    if match is None:
-        raise ReleaseError(f"solutions/{stem}.ipynb: call it by number and name, as 1_3_numpy")
     text = WITH_ADDRESS if url else WITHOUT_ADDRESS
-    return text.format(checks=f"check_{match[0]}", address=url)
+    return text.format(checks=checks_of(stem), address=url)
+
+
+def checks_of(stem: str) -> str:
+    """Give the name of the module with the checks of exercise 1_3_numpy, say."""
+    if number(stem) in (None, stem):
+        raise ReleaseError(f"solutions/{stem}.ipynb: call it by number and name, as 1_3_numpy")
+    return f"check_{number(stem)}"
 
 
 def with_setup(notebook: NotebookNode, stem: str, url: str | None) -> NotebookNode:
@@ -61,16 +68,45 @@ def with_setup(notebook: NotebookNode, stem: str, url: str | None) -> NotebookNo
     return notebook
 
 
+def with_points(notebook: NotebookNode, stem: str) -> NotebookNode:
+    """Write into each graded cell what the check that it calls is worth."""
+    for cell, points in _worth(notebook, stem):
+        if points is not None:
+            settings(cell)["points"] = points
+    return notebook
+
+
+def require_checks(notebook: NotebookNode, stem: str) -> None:
+    """Fail where a graded cell calls no check."""
+    for cell, points in _worth(notebook, stem):
+        if points is None:
+            said = f"no check of {checks_of(stem)} is called there, so it is worth nothing"
+            raise ReleaseError(f"solutions/{stem}.ipynb, cell {grade_id(cell)}: {said}")
+
+
+def _worth(notebook: NotebookNode, stem: str) -> Iterator[tuple[NotebookNode, int | None]]:
+    """Give each graded cell of code with the points that stand with its check."""
+    name = checks_of(stem)
+    checks = importlib.import_module(f"attnlab.checks.{name}")
+    for cell in notebook.cells:
+        if is_graded(cell) and not is_manual(cell):
+            called = re.search(rf"^{name}\.(\w+)\(", cell.source, re.MULTILINE)
+            check = getattr(checks, called[1], None) if called else None
+            yield cell, getattr(check, "points", None)
+
+
 def wanted() -> dict[Path, str]:
     """Give the text of each notebook of both folders."""
     texts: dict[Path, str] = {}
     for path in sorted((ROOT / "solutions").glob("*.ipynb")):
         try:
             solution = with_setup(read(path), path.stem, address())
+            solution = with_points(solution, path.stem)
         except Unreadable as error:
             raise ReleaseError(f"solutions/{path.name} cannot be read: {error}") from None
         texts[path] = committed_form(nbformat.writes(solution))
         exercise = student_version(solution, f"solutions/{path.name}")
+        require_checks(solution, path.stem)
         texts[ROOT / "exercises" / path.name] = committed_form(nbformat.writes(exercise))
     return texts
 
@@ -94,9 +130,7 @@ def write(texts: dict[Path, str]) -> None:
         if path.is_file() and path.read_text(encoding="utf-8") == text:
             continue
         path.parent.mkdir(exist_ok=True)
-        part = path.with_suffix(".part")
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
+        put(path, text)
         print(f"wrote {path.relative_to(ROOT)}")
 
 

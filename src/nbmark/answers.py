@@ -8,7 +8,7 @@ with those of the solution, outside of the process that the student's code ran i
 import base64
 import os
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,6 +17,8 @@ from IPython.display import display
 
 MIME = "application/vnd.nbmark.answers+json"
 SEED = "NBMARK_SEED"  # the environment variable that marking sets
+
+TOLERANCE = 2e-4  # float32 against float64, and twice what most checks let pass
 
 _open: list[dict[str, Any]] = []  # the collections under way, innermost last
 
@@ -45,7 +47,7 @@ def case_rng(stage: str = "") -> np.random.Generator:
     return np.random.default_rng([int(seed), zlib.crc32(stage.encode())])
 
 
-def record(name: str, value: Any) -> None:
+def record(name: str, value: Any, tolerance: float = TOLERANCE) -> None:
     """Record a value that the student's code gave.
 
     It becomes an output of the running cell, at once or with the others that are being
@@ -58,6 +60,9 @@ def record(name: str, value: Any) -> None:
     value : object
         Number, truth value, text, None, NumPy array, PyTorch tensor, or a list, tuple or
         dictionary (with text for keys) of these.
+    tolerance : float, optional
+        How far a right answer may be from the solution's, absolutely or relatively: at least twice
+        what the check itself lets pass.
 
     Raises
     ------
@@ -67,6 +72,8 @@ def record(name: str, value: Any) -> None:
         If the name is taken.
     """
     encoded = encode(value)
+    if tolerance != TOLERANCE:
+        encoded = {"value": encoded, "tolerance": tolerance}
     if not _open:
         display({MIME: {name: encoded}}, raw=True)
     elif name in _open[-1]:
@@ -118,6 +125,8 @@ def decode(encoded: Any) -> Any:
         return encoded
     if isinstance(encoded, list):
         return [decode(item) for item in encoded]
+    if isinstance(encoded, Mapping) and "value" in encoded:
+        return decode(encoded["value"])
     if isinstance(encoded, Mapping) and isinstance(encoded.get("dict"), Mapping):
         return {key: decode(item) for key, item in encoded["dict"].items()}
     try:
@@ -130,12 +139,12 @@ def decode(encoded: Any) -> Any:
         raise ValueError(f"this is no recorded value: {str(encoded)[:80]} ({error})") from None
 
 
-def answers(outputs: list[Mapping[str, Any]]) -> dict[str, Any]:
+def answers(outputs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Give all values that a cell recorded, by name.
 
     Parameters
     ----------
-    outputs : list of mapping
+    outputs : iterable of mapping
         The cell's outputs as nbformat stores them.
 
     Raises
@@ -143,14 +152,63 @@ def answers(outputs: list[Mapping[str, Any]]) -> dict[str, Any]:
     ValueError
         If one is malformed or a name occurs twice.
     """
-    found: dict[str, Any] = {}
+    return {name: decode(value) for name, value in _recorded(outputs)}
+
+
+def difference(key: Iterable[Mapping[str, Any]], outputs: Iterable[Mapping[str, Any]]) -> str:
+    """Say in what a cell's answers differ from the solution's; nothing if they agree.
+
+    Parameters
+    ----------
+    key, outputs : iterable of mapping
+        Outputs of the cell in the solution and in a submission. The tolerances are the key's. No
+        value is told.
+    """
+    right = dict(_recorded(key))
+    try:
+        given = answers(outputs)
+    except (ValueError, RecursionError) as error:
+        return f"its answers cannot be read: {error}"
+    if given.keys() != right.keys():
+        odd = sorted(given.keys() ^ right.keys())
+        return f"it did not record the answers that the solution records: {', '.join(odd)}"
+    off = [name for name, value in right.items() if not _agree(given[name], value)]
+    return f"its answers are not the solution's: {', '.join(off)}" if off else ""
+
+
+def _agree(given: Any, encoded: Any) -> bool:
+    """Tell whether a value is that of the key, within the tolerance that the key names."""
+    tolerance = TOLERANCE
+    if isinstance(encoded, Mapping) and "tolerance" in encoded:
+        tolerance = encoded["tolerance"]
+    return same(given, decode(encoded), tolerance)
+
+
+def same(given: Any, right: Any, tolerance: float = TOLERANCE) -> bool:
+    """Tell whether two decoded values agree: numbers within a tolerance, all else exactly."""
+    if isinstance(right, dict):
+        keys = isinstance(given, dict) and given.keys() == right.keys()
+        return keys and all(same(given[name], right[name], tolerance) for name in right)
+    if isinstance(right, list):
+        length = isinstance(given, list) and len(given) == len(right)
+        return length and all(map(same, given, right, [tolerance] * len(right)))
+    if not isinstance(right, np.ndarray):
+        return type(given) is type(right) and given == right
+    if not isinstance(given, np.ndarray) or given.shape != right.shape:
+        return False
+    return np.allclose(given, right, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
+def _recorded(outputs: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Give names and encoded values of what a cell recorded."""
+    seen: set[str] = set()
     for output in outputs:
         data = output.get("data")
         encoded = data.get(MIME, {}) if isinstance(data, Mapping) else {}
         if not isinstance(encoded, Mapping):
             raise ValueError(f"answers are no mapping: {str(encoded)[:80]}")
         for name, value in encoded.items():
-            if name in found:
+            if name in seen:
                 raise ValueError(f"{name!r} is recorded twice")
-            found[name] = decode(value)
-    return found
+            seen.add(name)
+            yield name, value

@@ -23,6 +23,7 @@ from typing import Any
 from IPython.display import display
 
 from nbmark.answers import MIME, collect
+from nbmark.marks import so_far
 
 WIDTH = 88
 
@@ -102,14 +103,14 @@ class Exercise:
                 self._passed.add(test.__name__)
                 _show(said, f"{points} of {worth}. {self.progress()}", recorded)
 
+            run.points = points  # the one home of what the cell that calls it is worth
             return run
 
         return decorate
 
     def progress(self) -> str:
         """Say how many points the checks that passed so far are worth."""
-        earned = sum(self.points[name] for name in self._passed)
-        return f"Exercise {self.number}: {earned} of {sum(self.points.values())} points so far."
+        return f"Exercise {self.number}: {so_far(self.points, self._passed)} so far."
 
 
 def _show(said: str, points: str, recorded: dict[str, Any]) -> None:

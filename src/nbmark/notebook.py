@@ -3,6 +3,9 @@
 A submission may hold anything.
 """
 
+import codecs
+import json
+import re
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +13,7 @@ from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.reader import NotJSONError
 
 
 class Unreadable(ValueError):  # noqa: N818 - a finding, named as it reads
@@ -25,7 +29,7 @@ def read(path: Path) -> NotebookNode:
         If the file cannot be read, or holds something else.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = _text(path.read_bytes())
         if not text.strip():
             raise Unreadable("it is empty")
         with warnings.catch_warnings():
@@ -38,11 +42,40 @@ def read(path: Path) -> NotebookNode:
     except Unreadable:
         raise
     except UnicodeDecodeError:
-        raise Unreadable("it is not encoded as UTF-8") from None
+        raise Unreadable("it is not encoded as UTF-8; save it as that, or in Jupyter") from None
     except Exception as error:  # nbformat lets through whatever its readers stumble over
-        said = " ".join(str(error).split())[:120]
-        raise Unreadable(f"it is no notebook: {type(error).__name__}: {said}") from None
+        said = _why_no_json(text) if isinstance(error, NotJSONError) else ""
+        said = said or f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
+        raise Unreadable(f"it is no notebook: {said}") from None
     return notebook
+
+
+def _text(data: bytes) -> str:
+    """Decode a file, by its byte order mark if it has one."""
+    is_utf16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return data.decode("utf-16" if is_utf16 else "utf-8-sig")
+
+
+def _why_no_json(text: str) -> str:
+    """Say what a file is instead of a notebook, and what to do."""
+    if re.match(r"\s*<(!doctype|html|\?xml|head|body)", text, re.IGNORECASE):
+        return "it is a web page; download the notebook itself"
+    if marker := re.search(r"^(<{7}|={7}|>{7})( |$)", text, re.MULTILINE):
+        line = text.count("\n", 0, marker.start()) + 1
+        return f"line {line} is left of a merge; choose one of the two versions there"
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
+            return "its end is missing; save or download it once more"
+        return f"line {error.lineno} is no JSON: {error.msg}"
+    return ""
+
+
+def number(stem: str) -> str | None:
+    """Give the number of an exercise, 1_3 of 1_3_numpy, by the name of its file."""
+    found = re.match(r"\d+_\d+(?=_|$)", stem)
+    return found[0] if found else None
 
 
 def settings(cell: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -71,3 +104,8 @@ def is_graded(cell: Mapping[str, Any]) -> bool:
 def is_manual(cell: Mapping[str, Any]) -> bool:
     """Tell whether a person gives the cell's points."""
     return is_graded(cell) and is_solution(cell)
+
+
+def is_code(cell: Mapping[str, Any]) -> bool:
+    """Tell whether the cell holds code."""
+    return cell.get("cell_type") == "code"

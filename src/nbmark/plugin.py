@@ -6,21 +6,37 @@ from pathlib import Path
 
 import pytest
 
+from nbmark.limits import CELL_SECONDS, NOTEBOOK_SECONDS
 from nbmark.own_kernel import use_own_kernel
 from nbmark.skip import skip_reason
+
+OPTIONS = {
+    "--points": {"metavar": "FILE", "help": "Write what each notebook earned to this CSV file."},
+    "--points-from": {
+        "metavar": "FOLDER",
+        "help": "The originals: they say what is worth points (default: solutions/ or exercises/).",
+    },
+    "--points-cell-limit": {
+        "metavar": "SECONDS",
+        "type": float,
+        "default": CELL_SECONDS,
+        "help": "How long a cell may run when marking (default: %(default)g); "
+        "--nbval-cell-timeout holds beside it.",
+    },
+    "--points-notebook-limit": {
+        "metavar": "SECONDS",
+        "type": float,
+        "default": NOTEBOOK_SECONDS,
+        "help": "How long a notebook's cells may run together (default: %(default)g).",
+    },
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of marking."""
     group = parser.getgroup("nbmark", "points for notebooks run by nbval")
-    group.addoption(
-        "--points", metavar="FILE", help="Write what each notebook earned to this CSV file."
-    )
-    group.addoption(
-        "--points-from",
-        metavar="FOLDER",
-        help="The originals, which say what is worth points (default: solutions/ or exercises/).",
-    )
+    for name, settings in OPTIONS.items():
+        group.addoption(name, **settings)
 
 
 # What differs from machine to machine, as nbval's --nbval-sanitize-with takes it.

@@ -1,97 +1,132 @@
 """The part of the pytest plugin that `--points` switches on: it notes what became of each cell."""
 
-import functools
 import os
-import time
+import secrets
 from collections.abc import Generator
 from pathlib import Path
-from queue import Empty
 from typing import Any
 
 import pytest
+from nbformat import NotebookNode
 
+from nbmark.answers import SEED
+from nbmark.files import NO_HAND_INS, is_hand_in, put
+from nbmark.key import Key
+from nbmark.limits import Clock
+from nbmark.marks import SHOWN
+from nbmark.nbval_cells import Cell, Notebook
 from nbmark.notebook import Unreadable, grade_id
-from nbmark.points import (
+from nbmark.points import as_csv, summary_line
+from nbmark.submission import (
     Original,
     Submission,
-    as_csv,
+    folder_of_originals,
     read_originals,
     read_submission,
-    summary_line,
-    write,
 )
 
-CELL_TIMEOUT, NBVALS_TIMEOUT = 300.0, 2000.0  # seconds; nbval's is that of a hanging submission
-SHOWN = 200  # letters of an error
+SIDE_BY_SIDE = {"loadfile", "loadgroup", "loadscope"}  # of pytest-xdist: a notebook stays together
 
 
-class KernelDied(RuntimeError):  # noqa: N818 - a finding, named as it reads
-    """The process that ran the student's code ended."""
+class Folder(pytest.Directory):
+    """A folder that is called like a notebook."""
+
+    def collect(self) -> list[pytest.Item]:
+        """Say so."""
+        self.source(self.path)
+        return []
 
 
 class Points:
-    """Collects what each graded cell of each notebook earned, and writes the table at the end."""
+    """Collects what each graded cell of each notebook earned, and writes the table at the end.
+
+    Under pytest-xdist every worker has one, which notes what it collected and ran; the one of the
+    main process hears of both and writes the table.
+    """
 
     def __init__(self, config: pytest.Config, target: Path, originals: list[Original]) -> None:
         self.config, self.target, self.originals = config, target, originals
+        self.key = Key()
         self.submissions: dict[Path, Submission] = {}
         self.outcome = ""  # where the table is, or why not
 
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
-        """Leave out everything but notebooks: a submission may hold tests of its own."""
-        is_other = collection_path.is_file() and collection_path.suffix != ".ipynb"
-        return True if is_other else None
-
-    def pytest_collect_file(self, file_path: Path) -> None:
-        """Note each notebook, whether it can be read or not."""
-        if file_path.suffix == ".ipynb":
-            name = self._name(file_path)
-            self.submissions[file_path] = read_submission(file_path, name, self.originals)
-
-    def pytest_collect_directory(self, path: Path) -> None:
-        """Note a folder that is called like a notebook."""
-        if path.suffix == ".ipynb":
-            fault = "the notebook cannot be read: it is a folder"
-            self.submissions[path] = Submission(self._name(path), None, fault=fault)
+        """Leave out everything but hand-ins: a submission may hold tests of its own."""
+        if collection_path.is_file() or collection_path.is_symlink():
+            return None if is_hand_in(collection_path) else True
+        return True if collection_path.name in NO_HAND_INS else None
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_make_collect_report(
-        self, collector: pytest.Collector
-    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-        """Note a notebook that nbval cannot read although we can."""
-        report = yield
-        submission = self.submissions.get(getattr(collector, "path", None))
-        if report.failed and submission and not submission.fault:
-            said = _last_line(str(report.longrepr))
-            submission.fault = f"the notebook cannot be read: {said}"
-        return report
+    def pytest_collect_file(
+        self, file_path: Path, parent: pytest.Collector
+    ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+        """Collect each hand-in in the form that is run for marks, and nothing else."""
+        yield
+        return [Notebook.make(parent, file_path, self._rebuilt, self._clock)]
+
+    def pytest_collect_directory(self, path: Path, parent: pytest.Collector) -> Any:
+        """Note a folder that is called like a notebook."""
+        if not is_hand_in(path):
+            return None
+        folder = Folder.from_parent(parent, path=path)
+        folder.source = self._rebuilt
+        return folder
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
-        """Run a graded cell, and let its errors count, whatever tags the student gave it."""
-        if self._submission_with(item):
-            item.options.update(skip=False, check=False, check_exception=False)
+        """Keep a notebook's cells together where tests run side by side."""
+        if getattr(self.config.option, "dist", "no") == "loadgroup":
+            item.add_marker(pytest.mark.xdist_group(str(item.path)))
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
-        """See that a dead kernel is noticed, and what the kernel replies."""
-        if kernel := getattr(item.parent, "kernel", None):
-            kernel.await_reply = functools.partial(await_reply, kernel)
-            kernel.reply = None
-        return (yield)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Note which cells are to be run, and leave out notebooks of which there are none."""
+        chosen: dict[Path, set[str]] = {}
+        for item in session.items:
+            if isinstance(item, Cell):
+                chosen.setdefault(item.path, set()).add(grade_id(item.cell) or "")
+        for path, submission in list(self.submissions.items()):
+            submission.ledger.selected = chosen.get(path, set())
+            if path not in chosen and not submission.ledger.fault:
+                del self.submissions[path]
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Note what became of a graded cell, once all other plugins have had their say."""
+        """Judge a cell, once all other plugins have had their say."""
         report = yield
-        submission = self._submission_with(item)
-        if submission and (report.when == "call" or not report.passed):
-            submission.outcomes[grade_id(item.cell)] = why_not(item, report)
+        if isinstance(item, Cell) and (report.when == "call" or report.failed):
+            submission = self.submissions[item.path]
+            report.nbmark = [str(item.path), *self._judge(item, report, submission)]
         return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note what became of a cell, wherever it ran."""
+        if not hasattr(report, "nbmark"):
+            return
+        path, name, reason, is_graded = report.nbmark
+        submission = self._submission(Path(path))
+        if is_graded:
+            submission.ledger.outcomes.setdefault(name, reason)
+        elif reason:
+            submission.remarks.append(f"{name}: {reason}")
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        """Hear from a worker what was to be marked."""
+        told = getattr(node, "workeroutput", {}).get("nbmark", {})
+        self.key.unsolved.update(told.get("unsolved", ()))
+        for path, selected in told.get("selected", {}).items():
+            self._submission(Path(path)).ledger.selected = set(selected)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the table, unless the run was cut short."""
+        if hasattr(self.config, "workeroutput"):
+            selected = {
+                str(p): sorted(s.ledger.selected or ()) for p, s in self.submissions.items()
+            }
+            told = {"selected": selected, "unsolved": sorted(self.key.unsolved)}
+            self.config.workeroutput["nbmark"] = told
+            return
         if session.config.option.collectonly:
             return
         if session.exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR):
@@ -99,7 +134,7 @@ class Points:
             return
         submissions = [self.submissions[path] for path in sorted(self.submissions)]
         try:
-            write(self.target, as_csv(submissions, self.originals))
+            put(self.target, as_csv(submissions, self.originals), "utf-8-sig")
             self.outcome = f"All points and reasons: {self.target}"
         except OSError as error:
             self.outcome = f"{self.target} was not written: {error}"
@@ -110,20 +145,54 @@ class Points:
         terminalreporter.section("points")
         for path in sorted(self.submissions):
             terminalreporter.line(summary_line(self.submissions[path]))
+        for said in sorted(self.key.unsolved):
+            terminalreporter.line(said)
+        terminalreporter.line(f"The cases were drawn with {SEED}={os.environ[SEED]}.")
         terminalreporter.line(self.outcome)
+
+    def _judge(
+        self, item: Cell, report: pytest.TestReport, submission: Submission
+    ) -> tuple[str, str, bool]:
+        """Name a cell, say what is wrong with it, and tell whether it is graded."""
+        graded = {cell.name for cell in submission.original.cells if not cell.manual}
+        name = grade_id(item.cell) or item.cell.id
+        if report.when != "call":
+            reason = f"the kernel could not be used: {last_line(report.longreprtext)}"
+            return name, reason if name in graded else "", name in graded
+        if name not in graded:
+            return name, item.trouble, False
+        reason = item.evidence().why_not(self.key.of(submission.original, name))
+        if not reason and report.failed:
+            reason = last_line(report.longreprtext)
+        return name, reason, True
+
+    def _submission(self, path: Path) -> Submission:
+        """Give what is known of a hand-in; read it if that is nothing."""
+        if path not in self.submissions:
+            self.submissions[path] = read_submission(path, self._name(path), self.originals)
+        return self.submissions[path]
+
+    def _rebuilt(self, path: Path) -> NotebookNode:
+        """Give the notebook to be run for a hand-in."""
+        submission = self._submission(path)
+        if submission.rebuilt is None:
+            raise pytest.Collector.CollectError(submission.ledger.fault)
+        return submission.rebuilt.notebook
+
+    def _clock(self) -> Clock:
+        option = self.config.option
+        return Clock(option.points_cell_limit, option.points_notebook_limit)
 
     def _name(self, path: Path) -> str:
         """Give a notebook's path from where pytest was called."""
         start = self.config.invocation_params.dir
         return (path.relative_to(start) if path.is_relative_to(start) else path).as_posix()
 
-    def _submission_with(self, item: pytest.Item) -> Submission | None:
-        """Give the submission if the item is one of its graded cells."""
-        submission = self.submissions.get(item.path)
-        if submission is None or submission.original is None or not hasattr(item, "cell"):
-            return None
-        graded = {cell.name for cell in submission.original.cells if not cell.manual}
-        return submission if grade_id(item.cell) in graded else None
+
+def last_line(text: str) -> str:
+    """Give the end of a message."""
+    lines = text.strip().splitlines() or ["no message"]
+    return lines[-1][:SHOWN]
 
 
 def make(config: pytest.Config) -> Points:
@@ -137,23 +206,33 @@ def make(config: pytest.Config) -> Points:
     option, target = config.option, Path(config.option.points).absolute()
     if not (getattr(option, "nbval", False) or getattr(option, "nbval_lax", False)):
         raise pytest.UsageError("--points marks notebooks that nbval runs: add --nbval-lax")
-    if getattr(option, "numprocesses", None) or getattr(option, "dist", "no") != "no":
-        raise pytest.UsageError("--points adds up in one process: leave out -n and --dist")
+    if getattr(option, "dist", "no") not in SIDE_BY_SIDE | {"no"}:
+        raise pytest.UsageError("a notebook's cells run in one process: add --dist loadfile")
     if not target.parent.is_dir() or target.is_dir():
         raise pytest.UsageError(f"--points={target} cannot be written: name a file in a folder")
     _refuse_settings_of_submissions(config)
+    roots = (config.invocation_params.dir, config.rootpath)
     try:
-        originals = read_originals(_folder_of_originals(config))
+        given = option.points_from
+        originals = read_originals(Path(given) if given else folder_of_originals(roots))
     except Unreadable as error:
         raise pytest.UsageError(f"--points-from: {error}") from None
     option.continue_on_collection_errors = True  # a broken notebook ends nobody else's marking
-    if option.nbval_cell_timeout == NBVALS_TIMEOUT:
-        option.nbval_cell_timeout = CELL_TIMEOUT
-    if not option.nbval_kernel_name:
-        option.nbval_current_env = True  # the name in a submission is that of a student's kernel
-    os.environ["PYTHONSAFEPATH"] = "1"  # a student's numpy.py beside the notebooks is no module
+    _set_environment(config, PYTHONSAFEPATH="1")  # a student's numpy.py is no module of NumPy
+    if not os.environ.get(SEED, "0").isdecimal():
+        raise pytest.UsageError(f"{SEED}={os.environ[SEED]!r} is no seed; give a whole number")
+    if SEED not in os.environ:
+        _set_environment(config, **{SEED: str(secrets.randbelow(2**31))})
     config.addinivalue_line("filterwarnings", "default")  # a warning is no reason to fail
     return Points(config, target, originals)
+
+
+def _set_environment(config: pytest.Config, **values: str) -> None:
+    """Set variables for the kernels, until pytest ends."""
+    patch = pytest.MonkeyPatch()
+    config.add_cleanup(patch.undo)
+    for name, value in values.items():
+        patch.setenv(name, value)
 
 
 def _refuse_settings_of_submissions(config: pytest.Config) -> None:
@@ -164,64 +243,3 @@ def _refuse_settings_of_submissions(config: pytest.Config) -> None:
     if inside and found.parent != here:
         said = f"{found} would change how all submissions are marked: delete it, or add -c FILE"
         raise pytest.UsageError(said)
-
-
-def _folder_of_originals(config: pytest.Config) -> Path:
-    """Find the originals: where the option says, else solutions/, else exercises/."""
-    if given := config.option.points_from:
-        return Path(given)
-    roots = (config.invocation_params.dir, config.rootpath)
-    folders = [root / name for name in ("solutions", "exercises") for root in roots]
-    found = next((folder for folder in folders if folder.is_dir()), None)
-    if found is None:
-        raise Unreadable(f"there is neither solutions/ nor exercises/ in {roots[0]}; name a folder")
-    return found
-
-
-def why_not(item: pytest.Item, report: pytest.TestReport) -> str:
-    """Say why a cell earned nothing; nothing if it earned its points."""
-    errors = [o for o in item.test_outputs or [] if o.output_type == "error"]
-    reply = getattr(getattr(item.parent, "kernel", None), "reply", None)
-    if item.parent.timed_out:
-        return "the time limit was exceeded, here or in a cell before it"
-    if report.when != "call":
-        return f"the kernel could not be used: {_last_line(report.longreprtext)}"
-    if errors:
-        said = str(errors[0].get("evalue") or errors[0].get("ename"))
-        return said.partition("\n\n")[0][:SHOWN]
-    if hasattr(report, "wasxfail") or report.skipped:
-        return "it was skipped"
-    if report.failed:
-        return _last_line(report.longreprtext)
-    return "" if reply == "ok" else "it ended with an error that it does not show"
-
-
-def _last_line(text: str) -> str:
-    """Give the end of a message."""
-    lines = text.strip().splitlines() or ["no message"]
-    return lines[-1].removeprefix("pytest plugin exception: ")[:SHOWN]
-
-
-def await_reply(kernel: Any, msg_id: str, timeout: float) -> None:
-    """Wait for the reply to a cell as nbval does, but notice a dead kernel and keep the status.
-
-    Raises
-    ------
-    KernelDied
-        If the kernel's process has ended.
-    queue.Empty
-        If there is no reply within `timeout` seconds.
-    """
-    end = time.monotonic() + timeout
-    while True:
-        try:
-            message = kernel.get_message("shell", timeout=min(1.0, timeout))
-        except Empty:
-            if not kernel.is_alive():
-                raise KernelDied("the kernel died") from None
-            if time.monotonic() >= end:
-                raise
-            continue
-        if message["parent_header"].get("msg_id") == msg_id:
-            kernel.reply = message["content"]["status"]
-            return

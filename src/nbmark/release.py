@@ -56,9 +56,13 @@ def label(cell: NotebookNode) -> str:
     return grade_id(cell) or cell.get("id") or repr(cell.source[:40])
 
 
-def without_hidden_tests(source: str) -> str:
-    """Leave out the hidden tests of a cell."""
-    return _replaced(source, "HIDDEN TESTS", ())
+def stub_of(cell: NotebookNode) -> NotebookNode:
+    """Give a cell as it is handed out; of an answer that no region marks nothing is left."""
+    made = nbformat.from_dict(cell)
+    _clear(made)
+    if is_solution(cell) and cell.cell_type == "code" and "BEGIN SOLUTION" not in cell.source:
+        made.source = cell.source if STUB["code"][-1] in cell.source else "\n".join(STUB["code"])
+    return made
 
 
 def _problems(cells: Sequence[NotebookNode]) -> Iterator[tuple[NotebookNode, str]]:
@@ -131,7 +135,7 @@ def _clear(cell: NotebookNode) -> None:
         cell.source = _replaced(cell.source, "SOLUTION", stub)
     elif is_manual(cell):
         cell.source = "\n".join(stub)
-    cell.source = without_hidden_tests(cell.source)
+    cell.source = _replaced(cell.source, "HIDDEN TESTS", ())
     if cell.cell_type == "code":
         cell.outputs, cell.execution_count = [], None
     if is_solution(cell) or is_graded(cell) or settings(cell).get("locked"):

@@ -1,13 +1,29 @@
-"""What every run of a notebook by nbclient needs: a quiet kernel, and Ctrl-C that means Ctrl-C."""
+"""The one way in which nbclient runs a notebook here: limits, Ctrl-C, and kernels that end."""
 
 import asyncio
+import atexit
 import signal
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 from traitlets.config import Config
 
+from nbmark.limits import Clock
+from nbmark.marks import DIED, TOO_LONG, Evidence
+from nbmark.notebook import is_graded
+
+IOPUB_SECONDS = 10  # until a cell that was interrupted counts as one that cannot be
 # A kernel that talks over an open connection complains of it on the terminal.
-QUIET_KERNEL = Config({"KernelManager": {"transport_encryption": "auto"}})
+QUIET = Config({"KernelManager": {"transport_encryption": "auto"}})
+# An `exit()` that a student left behind would take the kernel away from all cells after it.
+# (IPython takes every line that begins with `exit` for a call, an assignment too.)
+SOFT_EXIT = "globals().update(dict.fromkeys(['exit', 'quit'], lambda *args, **options: None))"
 
 
 class Interrupt:
@@ -25,3 +41,133 @@ class Interrupt:
             task.cancel()
 
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, press)
+
+
+def execute(
+    notebook: NotebookNode,
+    folder: Path,
+    log: Any = subprocess.DEVNULL,
+    before: str = "",
+    **options: Any,
+) -> None:
+    """Execute all cells of a notebook in place.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+    folder : Path
+        Where the kernel runs.
+    log : file, optional
+        Gets what the kernel itself says.
+    before : str, optional
+        Code to run before the first cell.
+    **options
+        Of nbclient's `NotebookClient`.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        On Ctrl-C.
+    Exception
+        What `NotebookClient.execute` raises.
+    """
+    interrupt = Interrupt()
+
+    def start(notebook: NotebookNode) -> None:
+        interrupt.listen(notebook)
+        if before:
+            client.kc.execute(before, silent=True, store_history=False)
+
+    client = NotebookClient(
+        notebook,
+        kernel_name="python3",
+        config=QUIET,
+        record_timing=False,  # times would stand in the metadata, which a cache's key holds
+        resources={"metadata": {"path": str(folder)}},
+        on_notebook_start=start,
+        **options,
+    )
+    try:
+        asyncio.run(client.async_execute(stderr=log))
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+    except Exception:
+        if interrupt.pressed:
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        atexit.unregister(client._cleanup_kernel)  # it would complain of what is cleaned up by now
+
+
+def run_all(
+    notebook: NotebookNode,
+    folder: Path,
+    note: Callable[[NotebookNode, Evidence], object],
+    clock: Clock,
+) -> None:
+    """Run every cell of a student's notebook, whatever becomes of the others.
+
+    A cell that takes too long is interrupted. Where that is no use, or the kernel died, a new
+    kernel runs all cells once more, without the graded ones before and without those that had to
+    be stopped. `note` gets each code cell with its outputs, once.
+    """
+    turns = _Turns(notebook, note)
+    while not turns.all_had(folder, clock):
+        pass
+
+
+class _Turns:
+    """Which cells of a notebook have had their turn, over several kernels."""
+
+    def __init__(
+        self, notebook: NotebookNode, note: Callable[[NotebookNode, Evidence], object]
+    ) -> None:
+        self.notebook, self.note = notebook, note
+        self.stopped: set[int] = set()  # cells not to be run again
+        self.noted = self.at = -1  # the last cell that was told of; the one that is running
+
+    def all_had(self, folder: Path, clock: Clock) -> bool:
+        """Run what is left in a new kernel; tell whether it lived to the end."""
+        run, self.at = nbformat.from_dict(self.notebook), -1
+        for index, cell in enumerate(run.cells):
+            if index in self.stopped or (index <= self.noted and is_graded(cell)):
+                cell.source = ""
+        hooks = {"on_cell_start": self._start, "on_cell_executed": self._end}
+        try:
+            execute(run, folder, **hooks, **_lenient(clock))
+        except (CellTimeoutError, DeadKernelError) as error:
+            if self.at < 0 or self.at in self.stopped:
+                raise
+            trouble = DIED if isinstance(error, DeadKernelError) else TOO_LONG
+            self._tell(run.cells[self.at], Evidence((), "error", trouble))
+            return False
+        return True
+
+    def _start(self, cell: NotebookNode, cell_index: int) -> None:
+        self.at = cell_index
+
+    def _end(self, cell: NotebookNode, cell_index: int, execute_reply: Mapping[str, Any]) -> None:
+        content = execute_reply["content"]
+        too_long = TOO_LONG if content.get("ename") == TOO_LONG else ""
+        self._tell(cell, Evidence(cell.outputs, content["status"], too_long))
+
+    def _tell(self, cell: NotebookNode, evidence: Evidence) -> None:
+        """Tell of the running cell, unless an earlier kernel ran it."""
+        if evidence.trouble:
+            self.stopped.add(self.at)
+        if self.at > self.noted:
+            self.noted = self.at
+            self.note(cell, evidence)
+
+
+def _lenient(clock: Clock) -> dict[str, Any]:
+    """Give options of `execute` for cells of which none may stop the others."""
+    return {
+        "allow_errors": True,
+        "timeout_func": lambda cell: clock.limit(),
+        "interrupt_on_timeout": True,
+        "error_on_timeout": {"ename": TOO_LONG, "evalue": "", "traceback": []},
+        "raise_on_iopub_timeout": True,
+        "iopub_timeout": IOPUB_SECONDS,
+        "before": SOFT_EXIT,
+    }

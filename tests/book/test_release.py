@@ -9,6 +9,7 @@ import yaml
 from files import ROOT
 from IPython.core.inputtransformer2 import TransformerManager
 
+from attnlab.checks import check_1_1
 from nbmark.notebook import is_solution
 
 STEM = "1_1_by_hand"
@@ -74,6 +75,45 @@ def test_where_one_notebook_is_faulty_nothing_is_written(folder, capsys):
     assert said[0].startswith("solutions/1_2_bad.ipynb, cell 1_1-weights-unscaled-answer: BEGIN")
     assert said[1:] == ["Nothing was written."]
     assert not folder.joinpath("exercises").exists()
+
+
+def graded_cell(notebook):
+    return next(cell for cell in notebook.cells if cell.metadata.nbgrader.grade)
+
+
+def test_points_are_those_that_stand_with_the_check(folder):
+    path = folder / "solutions" / f"{STEM}.ipynb"
+    solution = nbformat.read(path, as_version=4)
+    cell = graded_cell(solution)
+    assert cell.source.startswith("check_1_1.weights_without_scale(")
+    cell.metadata.nbgrader.points = 99
+    nbformat.write(solution, path)
+    assert release.main(check=False) == 0
+    worth = check_1_1.weights_without_scale.points
+    for place in ("solutions", "exercises"):
+        written = nbformat.read(folder / place / f"{STEM}.ipynb", as_version=4)
+        assert graded_cell(written).metadata.nbgrader.points == worth
+
+
+def test_a_graded_cell_that_calls_no_check_is_named(folder, capsys):
+    path = folder / "solutions" / f"{STEM}.ipynb"
+    text = path.read_text().replace("check_1_1.weights_without_scale", "check_1_1.weights")
+    path.write_text(text)
+    assert release.main(check=False) == 1
+    said = capsys.readouterr().err
+    assert f"solutions/{STEM}.ipynb, cell 1_1-weights-without-scale: no check of check_1_1" in said
+
+
+@pytest.mark.parametrize("stem", ["1_10_next", "1_3_numpy"])
+def test_an_exercise_imports_the_checks_of_its_own_number(stem):
+    number = stem.rpartition("_")[0]
+    assert f"from attnlab.checks import check_{number}\n" in release.setup_source(stem, None)
+
+
+@pytest.mark.parametrize("stem", ["1_3", "numpy", "1-3_numpy"])
+def test_an_exercise_without_number_or_name_is_refused(stem):
+    with pytest.raises(release.ReleaseError, match="call it by number and name"):
+        release.setup_source(stem, None)
 
 
 @pytest.mark.parametrize("content", ["", "no json", "[]"])

@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 import torch
 
-from nbmark.answers import MIME, SEED, answers, case_rng, collect, decode, encode, record
+from nbmark.answers import (
+    MIME,
+    SEED,
+    answers,
+    case_rng,
+    collect,
+    decode,
+    difference,
+    encode,
+    record,
+)
 
 VALUES = {
     "whole number": 3,
@@ -115,3 +125,56 @@ def test_an_answer_given_twice_is_an_error():
 
 def test_data_is_plain_base64_of_the_numbers():
     assert base64.b64decode(encode(1.0)["data"]) == np.float64(1.0).tobytes()
+
+
+def outputs(tolerance=None, **values):
+    encoded = {name: encode(value) for name, value in values.items()}
+    if tolerance:
+        encoded = {k: {"value": v, "tolerance": tolerance} for k, v in encoded.items()}
+    return [{"data": {MIME: encoded}}]
+
+
+TWO = np.array([1.0, 2.0])
+EQUAL = {
+    "rounding": (1.0, 1.0001, None),
+    "a tolerance of its own": (1.0, 1.04, 0.05),
+    "another precision": (TWO, TWO.astype(np.float32), None),
+    "no number": (np.nan, np.nan, None),
+    "truth values": (np.array([True]), np.array([True]), None),
+    "nested": ([{"a": TWO}, "x"], [{"a": TWO + 1e-5}, "x"], None),
+}
+DIFFERENT = {
+    "a number": (1.0, 1.001, None),
+    "beyond its own tolerance": (1.0, 1.2, 0.05),
+    "a shape": (TWO, TWO[:, None], None),
+    "a length": ([1, 2], [1], None),
+    "a text": ("a", "b", None),
+    "a truth value": (True, False, None),
+    "nothing": (TWO, None, None),
+    "text for a number": (1, "1", None),
+    "a key": ({"a": 1}, {"b": 1}, None),
+    "infinity": (1.0, np.inf, None),
+}
+
+
+@pytest.mark.parametrize(("right", "given", "tolerance"), EQUAL.values(), ids=EQUAL)
+def test_answers_that_agree_are_no_difference(right, given, tolerance):
+    assert difference(outputs(tolerance, x=right), outputs(x=given)) == ""
+
+
+@pytest.mark.parametrize(("right", "given", "tolerance"), DIFFERENT.values(), ids=DIFFERENT)
+def test_answers_that_differ_are_named_and_no_value_is_told(right, given, tolerance):
+    said = difference(outputs(tolerance, x=right), outputs(x=given))
+    assert said == "its answers are not the solution's: x"
+
+
+def test_a_student_cannot_choose_the_tolerance():
+    assert difference(outputs(x=1.0), outputs(tolerance=99, x=2.0)) != ""
+
+
+def test_a_recorded_tolerance_leaves_the_value_as_it_is(monkeypatch):
+    monkeypatch.setattr("nbmark.answers.display", None)
+    with collect() as collected:
+        record("w", 1.5, tolerance=0.1)
+    assert collected["w"]["tolerance"] == 0.1
+    assert answers([{"data": {MIME: collected}}]) == {"w": 1.5}

@@ -7,12 +7,14 @@ from pathlib import Path
 import nbformat
 import pytest
 
+import nbmark.notebook
+
 SOLUTIONS = sorted((Path(__file__).resolve().parents[3] / "solutions").glob("*.ipynb"))
 
 
 @pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)
 def test_graded_cells_are_the_checks_with_their_points(path):
-    number = path.stem[:3]
+    number = nbmark.notebook.number(path.stem)
     exercise = importlib.import_module(f"attnlab.checks.check_{number}").exercise
     found = {}
     for cell in nbformat.read(path, as_version=4).cells:

@@ -1,0 +1,158 @@
+"""The verdict: what is worth points, what a submission earned of it, and why not more.
+
+Everybody who gives points asks here: a student's check in a terminal, pytest's `--points`, and the
+checks themselves, which tell a student how far the exercise has come.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from nbmark.answers import difference
+from nbmark.skip import skip_reason
+
+SHOWN = 200  # letters of an error
+TOO_LONG, DIED = "the time limit was exceeded", "the kernel died"
+NOT_RUN, NOT_SELECTED = "it was not run", "it was not selected"
+
+
+@dataclass(frozen=True)
+class GradedCell:
+    """A cell that carries points, as the original has it."""
+
+    name: str
+    points: float
+    manual: bool = False  # a person gives its points
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What one graded cell of a submission earned, and why not more.
+
+    Where `is_given` is false nobody judged the cell: it was not run, or a person has to read it.
+    """
+
+    cell: GradedCell
+    earned: float = 0
+    reason: str = ""
+    is_given: bool = True
+
+    @property
+    def is_to_be_read(self) -> bool:
+        """Tell whether a person gives the points."""
+        return self.cell.manual and not self.reason
+
+
+@dataclass(frozen=True)
+class Score:
+    """Points of several marks together."""
+
+    marks: tuple[Mark, ...]
+
+    @cached_property
+    def earned(self) -> float:
+        """Add up what was earned."""
+        return sum(mark.earned for mark in self.marks)
+
+    @cached_property
+    def possible(self) -> float:
+        """Add up what could be earned, in the cells that were judged."""
+        given = (mark for mark in self.marks if mark.is_given and not mark.cell.manual)
+        return sum(mark.cell.points for mark in given)
+
+    @cached_property
+    def to_be_read(self) -> float:
+        """Add up what a person may give."""
+        return sum(mark.cell.points for mark in self.marks if mark.is_to_be_read)
+
+    @property
+    def is_full(self) -> bool:
+        """Tell whether every cell that no person reads was judged and earned all of its points."""
+        checked = [mark for mark in self.marks if not mark.cell.manual]
+        return all(mark.is_given and mark.earned == mark.cell.points for mark in checked)
+
+    def __str__(self) -> str:
+        return f"{self.earned:g} of {self.possible:g} points"
+
+
+def score(marks: Iterable[Mark]) -> Score:
+    """Add up marks."""
+    return Score(tuple(marks))
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """How a cell's run ended: outputs as nbformat stores them, the kernel's reply."""
+
+    outputs: Sequence[Mapping[str, Any]]
+    status: str | None = "ok"
+    trouble: str = ""  # why it did not end as cells do
+
+    def why_not(self, key: Sequence[Mapping[str, Any]] | None = None) -> str:
+        """Say why a graded cell earned nothing; nothing if it earned its points.
+
+        Parameters
+        ----------
+        key : sequence of mapping, optional
+            Outputs of the same cell in the solution, run on the same cases.
+        """
+        errors = [output for output in self.outputs if output.get("output_type") == "error"]
+        if self.trouble:
+            return self.trouble
+        if errors:
+            said = str(errors[0].get("evalue") or errors[0].get("ename"))
+            return said.partition("\n\n")[0][:SHOWN]
+        if any(skip_reason(output) is not None for output in self.outputs):
+            return "it was skipped"
+        if self.status != "ok":
+            return "it ended with an error that it does not show"
+        return difference(key, self.outputs) if key is not None else ""
+
+
+@dataclass
+class Ledger:
+    """What became of the cells of one submission.
+
+    Attributes
+    ----------
+    cells : tuple of GradedCell
+        What is worth points; empty where the exercise is not known.
+    fault : str
+        What is wrong with the submission as a whole.
+    lacking : frozenset of str
+        Cells for a person to read that the submission does not hold.
+    outcomes : dict of str to str
+        By name of the cell, "" for one that ran and did what it should, else why not.
+    selected : set of str or None
+        Which cells were to be run; None if all were.
+    """
+
+    cells: tuple[GradedCell, ...] = ()
+    fault: str = ""
+    lacking: frozenset[str] = frozenset()
+    outcomes: dict[str, str] = field(default_factory=dict)
+    selected: set[str] | None = None
+
+    def marks(self) -> list[Mark]:
+        """Give the mark of each graded cell."""
+        return [self._mark(cell) for cell in self.cells]
+
+    def _mark(self, cell: GradedCell) -> Mark:
+        if self.fault:
+            return Mark(cell, 0, self.fault)
+        if cell.manual:
+            lacks = cell.name in self.lacking
+            return Mark(cell, 0, "the notebook lacks it" if lacks else "", is_given=lacks)
+        if cell.name not in self.outcomes:
+            is_chosen = self.selected is None or cell.name in self.selected
+            return Mark(cell, 0, NOT_RUN if is_chosen else NOT_SELECTED, is_given=False)
+        reason = self.outcomes[cell.name]
+        return Mark(cell, 0 if reason else cell.points, reason)
+
+
+def so_far(points: Mapping[str, float], passed: Iterable[str]) -> Score:
+    """Give the score of checks that are worth `points` when those in `passed` have passed."""
+    outcomes = dict.fromkeys(points, "it has not passed") | dict.fromkeys(passed, "")
+    cells = tuple(GradedCell(name, worth) for name, worth in points.items())
+    return score(Ledger(cells, outcomes=outcomes).marks())
