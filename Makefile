@@ -8,7 +8,7 @@ export JUPYTER_PREFER_ENV_PATH := 1
 export SOLUTIONS
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab check test lint tidy release bench profile-gpu clean env
+.PHONY: help book serve lab check test lint tidy release bench bench-pages profile-gpu clean env
 
 help: ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -45,6 +45,9 @@ release: env ## Write exercises/ from solutions/
 
 bench: env ## Compare Flash attention with naive and PyTorch's on this CPU; fails on a missed bar
 	@$(VENV_PYTHON) tools/bench.py
+
+bench-pages: book ## Weigh the pages and time them on a slow line in Chromium; fails on a missed bar
+	@$(VENV_PYTHON) tools/bench_pages.py
 
 profile-gpu: env ## Measure attention on this CUDA GPU and record it in chapters/data
 	@$(VENV_PYTHON) tools/profile_gpu.py

@@ -198,7 +198,7 @@ def test_the_lock_holds_no_address_and_the_packages_that_are_unpacked():
 
 def test_a_package_that_is_not_the_locked_one_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(vendor, "BUILD", tmp_path)
-    version, _ = vendor.locked("requirejs")
+    version, _ = vendor.locked("katex")
     archive = tmp_path / "npm" / f"requirejs-{version}.tgz"
 
     def download_something_else(_command, _log):
@@ -206,4 +206,4 @@ def test_a_package_that_is_not_the_locked_one_is_refused(tmp_path, monkeypatch):
 
     monkeypatch.setattr(vendor, "run_logged", download_something_else)
     with pytest.raises(ToolError, match=r"not what package-lock\.json names"):
-        vendor.fetch("requirejs")
+        vendor.fetch("katex")

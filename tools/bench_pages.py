@@ -1,0 +1,107 @@
+"""Measure every page as a phone on a slow line gets it: ``make bench-pages``.
+
+Each page is opened in Chromium on a line of 1.6 Mbit/s with 150 ms of delay, by a processor four
+times slower than this one, and left alone until nothing more is loaded. The weight is the same each
+time; of the times the best of some rounds counts, since a busy machine only adds to them.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+import threading
+from functools import partial
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+
+from files import BUILD, ROOT
+from page_weight import GzipHandler, Weight, limit, pages, weigh
+from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
+
+HTML = BUILD / "html"
+PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
+LINE = {"offline": False, "latency": 150, "downloadThroughput": 2e5, "uploadThroughput": 9.6e4}
+SLOWER = 4
+WATCH = Path(__file__).with_name("bench_pages.js").read_text(encoding="utf-8")
+# What may be at most: seconds until the first equation and the first figure, the sum of shifts of
+# the layout, milliseconds of the longest task.
+BARS = {"equation": 2.0, "figure": 2.0, "shift": 0.05, "task": 200.0}
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+
+
+def start_browser(playwright) -> Browser:
+    """Start the system's Chromium, or the one that Playwright installed."""
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    root_user = hasattr(os, "geteuid") and os.geteuid() == 0
+    return playwright.chromium.launch(
+        executable_path=path, args=["--disable-gpu", *(["--no-sandbox"] if root_user else [])]
+    )
+
+
+def slow_down(session: CDPSession) -> None:
+    """Give the page a slow line and a slow processor."""
+    session.send("Network.enable")
+    session.send("Network.emulateNetworkConditions", LINE)
+    session.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+
+
+def open_slowly(browser: Browser, address: str) -> dict[str, float | None]:
+    """Open a page, and give what its own watch saw."""
+    context = browser.new_context(**PHONE)
+    page: Page = context.new_page()
+    slow_down(context.new_cdp_session(page))
+    page.add_init_script(WATCH)
+    page.goto(address, wait_until="load")
+    page.wait_for_function("watch.settled()", timeout=60_000)
+    seen = page.evaluate("watch.seen")
+    context.close()
+    return seen
+
+
+def best(rounds: list[dict]) -> dict[str, float | None]:
+    """Take the best of each quantity; None where the page has no such thing."""
+    return {
+        name: min((r[name] for r in rounds), default=None) if rounds[0][name] is not None else None
+        for name in BARS
+    }
+
+
+def missed(page: str, weight: Weight, seen: dict[str, float | None]) -> list[str]:
+    """Name the bars that a page misses."""
+    found = [name for name, most in BARS.items() if seen[name] is not None and seen[name] > most]
+    return (["weight"] if weight.total > limit(page, weight) else []) + found
+
+
+def row(page: str, weight: Weight, seen: dict[str, float | None], bars: list[str]) -> str:
+    """Write one line of the table."""
+    times = [f"{seen[n]:8.2f}" if seen[n] is not None else f"{'-':>8}" for n in BARS]
+    most = f"{weight.total / 1000:6.0f} of {limit(page, weight) / 1000:3.0f}"
+    return f"{page:46} {most} {''.join(times)}  {'MISSED: ' + ', '.join(bars) if bars else ''}"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure the pages; a missed bar is an error."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pages", nargs="*", help="such as chapters/1_03_scaled_dot_product.html")
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args(arguments)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(GzipHandler, directory=HTML))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    home, wrong = f"http://127.0.0.1:{server.server_port}/", 0
+    print(f"{'page':46} {'kB gzip':>13} {'eq. s':>8}{'fig. s':>8}{'shift':>8}{'task ms':>8}")
+    with sync_playwright() as playwright:
+        browser = start_browser(playwright)
+        for page in options.pages or pages(ROOT):
+            weight = weigh(browser, HTML, home, page)
+            seen = best([open_slowly(browser, home + page) for _ in range(options.rounds)])
+            bars = missed(page, weight, seen)
+            wrong += bool(bars)
+            print(row(page, weight, seen, bars), flush=True)
+        browser.close()
+    server.shutdown()
+    print(f"{wrong} pages miss a bar." if wrong else "Every page meets every bar.")
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
