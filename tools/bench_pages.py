@@ -15,7 +15,7 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 from files import BUILD, ROOT
-from page_weight import GzipHandler, Weight, limit, pages, weigh
+from page_weight import QUIET, GzipHandler, Weight, limit, pages, weigh
 from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
 HTML = BUILD / "html"
@@ -26,6 +26,9 @@ WATCH = Path(__file__).with_name("bench_pages.js").read_text(encoding="utf-8")
 # What may be at most: seconds until the first equation and the first figure, the sum of shifts of
 # the layout, milliseconds of the longest task.
 BARS = {"equation": 2.0, "figure": 2.0, "shift": 0.05, "task": 200.0}
+HEIGHTS_FILE = ROOT / "tools" / "sphinx_ext" / "figure_heights.json"
+HEIGHTS = """[...document.querySelectorAll(".figure-mount")].map((place) =>
+  [place.dataset.module, place.querySelector(".attn-live").getBoundingClientRect().height])"""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 
@@ -58,6 +61,21 @@ def open_slowly(browser: Browser, address: str) -> dict[str, float | None]:
     return seen
 
 
+def measure_heights(browser: Browser, home: str) -> None:
+    """Write how high each figure is, on a desktop and on a phone, for the pages to reserve."""
+    found: dict[str, list[int]] = {}
+    for width in (1280, 390):
+        for page in pages(ROOT):
+            opened = browser.new_page(viewport={"width": width, "height": 900})
+            opened.goto(home + page, wait_until="load")
+            opened.evaluate(QUIET)
+            for name, height in opened.evaluate(HEIGHTS):
+                found.setdefault(name, []).append(round(height))
+            opened.close()
+    lines = [f'  "{name}": {found[name]}' for name in sorted(found)]
+    HEIGHTS_FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
 def best(rounds: list[dict]) -> dict[str, float | None]:
     """Take the best of each quantity; None where the page has no such thing."""
     return {
@@ -79,27 +97,38 @@ def row(page: str, weight: Weight, seen: dict[str, float | None], bars: list[str
     return f"{page:46} {most} {''.join(times)}  {'MISSED: ' + ', '.join(bars) if bars else ''}"
 
 
+def measure(browser: Browser, home: str, chosen: list[str], rounds: int) -> int:
+    """Print the table, and count the pages that miss a bar."""
+    wrong = 0
+    print(f"{'page':46} {'kB gzip':>13} {'eq. s':>8}{'fig. s':>8}{'shift':>8}{'task ms':>8}")
+    for page in chosen:
+        weight = weigh(browser, HTML, home, page)
+        seen = best([open_slowly(browser, home + page) for _ in range(rounds)])
+        bars = missed(page, weight, seen)
+        wrong += bool(bars)
+        print(row(page, weight, seen, bars), flush=True)
+    print(f"{wrong} pages miss a bar." if wrong else "Every page meets every bar.")
+    return wrong
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Measure the pages; a missed bar is an error."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pages", nargs="*", help="such as chapters/1_03_scaled_dot_product.html")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--heights", action="store_true", help="only note the figures' heights")
     options = parser.parse_args(arguments)
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(GzipHandler, directory=HTML))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     home, wrong = f"http://127.0.0.1:{server.server_port}/", 0
-    print(f"{'page':46} {'kB gzip':>13} {'eq. s':>8}{'fig. s':>8}{'shift':>8}{'task ms':>8}")
     with sync_playwright() as playwright:
         browser = start_browser(playwright)
-        for page in options.pages or pages(ROOT):
-            weight = weigh(browser, HTML, home, page)
-            seen = best([open_slowly(browser, home + page) for _ in range(options.rounds)])
-            bars = missed(page, weight, seen)
-            wrong += bool(bars)
-            print(row(page, weight, seen, bars), flush=True)
+        if options.heights:
+            measure_heights(browser, home)
+        else:
+            wrong = measure(browser, home, options.pages or pages(ROOT), options.rounds)
         browser.close()
     server.shutdown()
-    print(f"{wrong} pages miss a bar." if wrong else "Every page meets every bar.")
     return int(wrong > 0)
 
 
