@@ -91,16 +91,16 @@ def visit_block(translator: nodes.NodeVisitor, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
-def add_style(app: Sphinx, _page: str, _template: str, context: dict, _doctree) -> None:
-    """Load KaTeX's style and its help for copying where there is a formula."""
+def add_script(app: Sphinx, _page: str, _template: str, context: dict, _doctree) -> None:
+    """Load KaTeX's help for copying where there is a formula."""
     if 'class="katex' in context.get("body", ""):
-        app.add_css_file("../vendor/katex/katex.min.css")
         app.add_js_file("../vendor/katex/contrib/copy-tex.min.js", defer="defer")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the renderer; one Node serves one process."""
     app.add_html_math_renderer("katex", (visit_inline, None), (visit_block, None))
-    app.connect("html-page-context", add_style)
+    app.add_css_file("../vendor/katex/katex.min.css")
+    app.connect("html-page-context", add_script)
     app.connect("build-finished", typesetter.stop)
     return {"parallel_read_safe": True, "parallel_write_safe": False}

@@ -22,7 +22,8 @@ def set_up_search(app: Sphinx, page: str, _template: str, _context: dict, _doctr
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Connect both."""
+    """Connect both; paper.js is for every page."""
     app.connect("builder-inited", add_static_folder)
     app.connect("html-page-context", set_up_search)
+    app.add_js_file("paper.js", defer="defer")
     return {"parallel_read_safe": True, "parallel_write_safe": True}
