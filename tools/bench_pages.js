@@ -1,11 +1,10 @@
 // Runs in a page before its own scripts and notes, in seconds from the start, when the first equation
-// and the first figure are there, and how far the layout shifts and how long tasks take.
+// and the first figure are there, and how far the layout shifts.
 window.watch = (() => {
-  const seen = { equation: null, figure: null, shift: 0, task: 0 };
-  const watch_for = (type, note) =>
-    new PerformanceObserver((list) => list.getEntries().forEach(note)).observe({ type, buffered: true });
-  watch_for("layout-shift", ({ value, hadRecentInput }) => (seen.shift += hadRecentInput ? 0 : value));
-  watch_for("longtask", ({ duration }) => (seen.task = Math.max(seen.task, duration)));
+  const seen = { equation: null, figure: null, shift: 0 };
+  const add = ({ value, hadRecentInput }) => (seen.shift += hadRecentInput ? 0 : value);
+  const shifts = new PerformanceObserver((list) => list.getEntries().forEach(add));
+  shifts.observe({ type: "layout-shift", buffered: true });
 
   const there = {
     // A formula is typeset once its font is there.

@@ -2,14 +2,18 @@
 
 Each page is opened in Chromium on a line of 1.6 Mbit/s with 150 ms of delay, by a processor four
 times slower than this one, and left alone until nothing more is loaded. The weight is the same each
-time; of the times the best of some rounds counts, since a busy machine only adds to them.
+time; of the times the best of some rounds counts, since a busy machine only adds to them. A task's
+length is four times the processor time that it took here, which a busy machine does not change.
 """
 
 import argparse
+import json
 import os
 import shutil
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
@@ -41,24 +45,47 @@ def start_browser(playwright) -> Browser:
     )
 
 
-def slow_down(session: CDPSession) -> None:
-    """Give the page a slow line and a slow processor."""
+def slow_down(session: CDPSession, times: int) -> None:
+    """Give the page a slow line, and a processor that is so many times slower."""
     session.send("Network.enable")
     session.send("Network.emulateNetworkConditions", LINE)
-    session.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+    session.send("Emulation.setCPUThrottlingRate", {"rate": times})
+
+
+@contextmanager
+def slow_page(browser: Browser, times: int = SLOWER) -> Iterator[Page]:
+    """Give a page of a phone on a slow line that watches itself."""
+    context = browser.new_context(**PHONE)
+    page = context.new_page()
+    slow_down(context.new_cdp_session(page), times)
+    page.add_init_script(WATCH)
+    yield page
+    context.close()
 
 
 def open_slowly(browser: Browser, address: str) -> dict[str, float | None]:
     """Open a page, and give what its own watch saw."""
-    context = browser.new_context(**PHONE)
-    page: Page = context.new_page()
-    slow_down(context.new_cdp_session(page))
-    page.add_init_script(WATCH)
-    page.goto(address, wait_until="load")
-    page.wait_for_function("watch.settled()", timeout=60_000)
-    seen = page.evaluate("watch.seen")
-    context.close()
-    return seen
+    with slow_page(browser) as page:
+        page.goto(address, wait_until="load")
+        page.wait_for_function("watch.settled()", timeout=60_000)
+        return page.evaluate("watch.seen")
+
+
+def longest_task(browser: Browser, address: str) -> float:
+    """Give the milliseconds that the longest task of opening a page takes a slower processor."""
+    with slow_page(browser, times=1) as page:
+        browser.start_tracing(page=page, categories=["toplevel", "devtools.timeline"])
+        page.goto(address, wait_until="load")
+        page.wait_for_function("watch.settled()", timeout=60_000)
+        events = json.loads(browser.stop_tracing())["traceEvents"]
+    here = {e["pid"] for e in events if e["name"] == "EvaluateScript" and address in str(e["args"])}
+    main = {
+        (e["pid"], e["tid"])
+        for e in events
+        if e["name"] == "thread_name" and e["args"]["name"] == "CrRendererMain" and e["pid"] in here
+    }
+    tasks = [e for e in events if "RunTask" in e["name"] and (e["pid"], e["tid"]) in main]
+    return SLOWER * max(task.get("tdur", 0) for task in tasks) / 1000
 
 
 def measure_heights(browser: Browser, home: str) -> None:
@@ -80,7 +107,7 @@ def best(rounds: list[dict]) -> dict[str, float | None]:
     """Take the best of each quantity; None where the page has no such thing."""
     return {
         name: min((r[name] for r in rounds), default=None) if rounds[0][name] is not None else None
-        for name in BARS
+        for name in rounds[0]
     }
 
 
@@ -104,6 +131,7 @@ def measure(browser: Browser, home: str, chosen: list[str], rounds: int) -> int:
     for page in chosen:
         weight = weigh(browser, HTML, home, page)
         seen = best([open_slowly(browser, home + page) for _ in range(rounds)])
+        seen["task"] = min(longest_task(browser, home + page) for _ in range(rounds))
         bars = missed(page, weight, seen)
         wrong += bool(bars)
         print(row(page, weight, seen, bars), flush=True)

@@ -19,6 +19,8 @@ HEIGHTS = Path(__file__).with_name("figure_heights.json")
 FOLDER = "figures"  # of the modules, below the site's root
 # What every widget's state holds beside the figure's own traits and those with an underscore.
 COMMON = {"layout", "tabbable", "tooltip"}
+# Ahead of all other scripts that wait for the page.
+FIRST = {"defer": "defer", "fetchpriority": "high", "priority": 100}
 logger = logging.getLogger(__name__)
 
 
@@ -90,9 +92,9 @@ def add_modules(app: Sphinx, _page: str, _template: str, _context: dict, doctree
     for name, mount in mounts.items():
         folder.mkdir(exist_ok=True)
         folder.joinpath(f"{name}.js").write_text(mount.module(), encoding="utf-8")
-        app.add_js_file(f"../{FOLDER}/{name}.js", defer="defer")
+        app.add_js_file(f"../{FOLDER}/{name}.js", **FIRST)
     if mounts:
-        app.add_js_file("figure_host.js", defer="defer")
+        app.add_js_file("figure_host.js", **FIRST)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

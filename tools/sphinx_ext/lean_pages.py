@@ -2,7 +2,8 @@
 
 The theme, Sphinx and the extensions bring thirteen style sheets, each of which holds up a page, and
 as many scripts, of which eight do. The sheets become one file, without the two thousand icons of
-which icons.py brings the few that are shown; the scripts wait until the page is read.
+which icons.py brings the few that are shown; the scripts wait until the page is read. A script that
+stands in the page itself would wait for the style sheet, and the page for it: it goes first.
 """
 
 import hashlib
@@ -21,12 +22,16 @@ SHOWN = {name for *_, names in FACES.values() for name in names.split()}
 # Rules that name an icon's character, and Font Awesome's own fonts.
 ICON = re.compile(r'(?:\.fa-[\w-]+:before,?)+\{content:"\\[0-9a-f]+"\}')
 FONT = re.compile(r"@font-face\{[^{}]*fontawesome/webfonts[^{}]*\}")
+IMPORT = re.compile(r"""@import\s+(?:url\()?["']?([^"'()]+)["']?\)?;""")
 ADDRESS = re.compile(r"""url\(\s*(["']?)(?!data:|#)([^"')]+)\1\s*\)""")
 
 
 def read_sheet(outdir: Path, name: str) -> str:
-    """Read a style sheet; its relative addresses become those of a file in _static."""
+    """Read a style sheet with those that it imports; addresses become those in _static."""
     folder = normpath(f"../{dirname(name)}")
+
+    def fetch(match: re.Match) -> str:
+        return read_sheet(outdir, normpath(f"{dirname(name)}/{match[1]}"))
 
     def move(match: re.Match) -> str:
         if urlsplit(match[2]).netloc or match[2].startswith("/"):
@@ -34,6 +39,7 @@ def read_sheet(outdir: Path, name: str) -> str:
         return f'url("{normpath(f"{folder}/{match[2]}")}")'
 
     text = ADDRESS.sub(move, outdir.joinpath(name).read_text(encoding="utf-8-sig"))
+    text = IMPORT.sub(fetch, text)
     text = re.sub(r'@charset "[^"]*";|/\*# sourceMapping.*?\*/', "", text)
     return without_icons(text) if name in THEME else text
 
@@ -70,12 +76,17 @@ def wanted_sheets(app: Sphinx) -> dict[tuple[str, ...], str]:
     return app.lean_sheets
 
 
-def wait_for_page(script: Any, outdir: Path) -> Any:
-    """Let a script of Sphinx's list run after the page is read; put its options into the page."""
-    if script.filename == OPTIONS:
-        text = outdir.joinpath(OPTIONS).read_text(encoding="utf-8")
-        return type(script)("", priority=script.priority, body=text)
-    if not script.filename or {"async", "defer"} & script.attributes.keys():
+def put_in_page(script: Any, outdir: Path) -> Any:
+    """Put Sphinx's options, a few lines that others add to, into the page; leave other scripts."""
+    if script.filename != OPTIONS:
+        return script
+    text = outdir.joinpath(OPTIONS).read_text(encoding="utf-8")
+    return type(script)("", priority=script.priority, body=text)
+
+
+def wait_for_page(script: Any) -> Any:
+    """Let a script of Sphinx's list run after the page is read."""
+    if {"async", "defer"} & script.attributes.keys():
         return script
     attributes = script.attributes | {"defer": "defer"}
     return type(script)(script.filename, priority=script.priority, **attributes)
@@ -90,9 +101,12 @@ def make_lean(app: Sphinx, page: str, _template: str, context: dict[str, Any], _
     if names not in wanted:
         wanted[names] = name_sheet(outdir, names)
     context["css_files"] = [wanted[names]]
-    if page != "search":  # its own scripts wait for nothing
-        scripts = sorted(context["script_files"], key=lambda script: script.priority)
-        context["script_files"] = [wait_for_page(script, outdir) for script in scripts]
+    scripts = sorted(context["script_files"], key=lambda script: script.priority)
+    scripts = [put_in_page(script, outdir) for script in scripts]
+    context["scripts_in_page"] = [script for script in scripts if not script.filename]
+    files = [script for script in scripts if script.filename]
+    # The search's own scripts wait for nothing, and need the others.
+    context["script_files"] = files if page == "search" else list(map(wait_for_page, files))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -80,18 +80,17 @@
     }
   }
 
-  // Once a figure is near, or the browser has nothing else to do: one at a time.
+  // Those that are near first, then one after the other, with a pause for whatever else there is.
   const near = new IntersectionObserver(
     (entries) => entries.forEach((entry) => entry.isIntersecting && mount(entry.target)),
     { rootMargin: "100% 0px" },
   );
   for (const place of waiting) near.observe(place);
-  const when_idle = window.requestIdleCallback ?? ((call) => setTimeout(call, 200));
   const next = async () => {
     const [place] = waiting;
     if (!place) return;
     await mount(place);
-    when_idle(next);
+    setTimeout(next);
   };
-  when_idle(next);
+  setTimeout(next);
 })();
