@@ -199,7 +199,7 @@ def test_the_lock_holds_no_address_and_the_packages_that_are_unpacked():
 def test_a_package_that_is_not_the_locked_one_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(vendor, "BUILD", tmp_path)
     version, _ = vendor.locked("katex")
-    archive = tmp_path / "npm" / f"requirejs-{version}.tgz"
+    archive = tmp_path / "npm" / f"katex-{version}.tgz"
 
     def download_something_else(_command, _log):
         archive.write_bytes(b"not the package")
