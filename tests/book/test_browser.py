@@ -67,6 +67,18 @@ def test_the_reader_can_switch_to_the_dark_and_diagrams_follow(browser, homes):
     seen.leave()
 
 
+def test_a_page_read_in_the_dark_is_printed_in_the_light(browser, homes):
+    seen = visit(browser, homes["root"], f"{FIGURES}.html", color_scheme="dark")
+    seen.page.emulate_media(media="print", color_scheme="dark")
+    theme = "document.documentElement.dataset.theme"
+    themes = [
+        seen.page.evaluate(f"dispatchEvent(new Event('{event}')) && {theme}")
+        for event in ("beforeprint", "beforeprint", "afterprint")
+    ]
+    seen.leave()
+    assert themes == ["light", "light", "dark"]
+
+
 def test_figures_stand_on_the_ground_of_the_page_in_the_dark(browser, homes):
     seen = visit(browser, homes["root"], f"{FIGURES}.html", color_scheme="dark")
     grounds = seen.page.evaluate("""() => {

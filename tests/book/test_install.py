@@ -185,6 +185,7 @@ def test_help_lists_every_target_in_one_line_and_needs_no_python(tmp_path):
         "tidy",
         "release",
         "bench",
+        "bench-pages",
         "profile-gpu",
         "clean",
     ]

@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
+from extension import extension
 from files import ROOT
 from sphinx_external_toc.parsing import parse_toc_yaml
 
@@ -96,6 +97,33 @@ def test_no_stylesheet_loads_from_another_host(book):
     outside = re.compile(r"(url\(|@import)\s*['\"]?(https?:)?//")
     assert sheets
     assert [s.name for s in sheets if outside.search(s.read_text(encoding="utf-8"))] == []
+
+
+def holds_up(page: BeautifulSoup) -> list[str]:
+    """List what the browser must have before it may go on with a page, but one style sheet."""
+    sheet = page.select_one("link[rel=stylesheet]")
+    found = page.select("link[rel=stylesheet]")[1:]
+    found += [s for s in page.select("script[src]") if not {"defer", "async"} & s.attrs.keys()]
+    found += [s for s in sheet.find_all_next("script", src=False) if not s.get("type")]
+    return list(map(str, found))
+
+
+@pytest.mark.parametrize("name", [page for page in PAGES if page != "search.html"])
+def test_nothing_but_one_style_sheet_holds_up_a_page(book, name):
+    assert holds_up(read(book / name)) == []
+
+
+def test_what_holds_up_a_page_is_found():
+    sheets = "<link rel=stylesheet><link rel=stylesheet>"
+    scripts = "<script src=a.js></script><script>1</script><script defer src=b.js></script>"
+    assert len(holds_up(BeautifulSoup(sheets + scripts, "html.parser"))) == 3
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_icon_is_in_the_small_font(book, name):
+    classes = {c for tag in read(book / name).select("[class*='fa-']") for c in tag["class"]}
+    names = {c.removeprefix("fa-") for c in classes if c.startswith("fa-")}
+    assert names - {"solid", "regular", "brands", "lg"} <= extension("icons").shown()
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -30,6 +30,11 @@ FACES = {
 FOLDED = "\uf107"  # the angle beside a folded table of contents
 
 
+def shown() -> set[str]:
+    """Name the icons that there are."""
+    return {name for *_, names in FACES.values() for name in names.split()}
+
+
 def characters(css: str, names: list[str]) -> set[str]:
     """Find the characters of named icons in the theme's style sheet, and of its variables."""
     found = set(re.findall(r'--pst-[\w-]+:"(.)"', css)) | {FOLDED}

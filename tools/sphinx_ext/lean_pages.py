@@ -13,12 +13,11 @@ from posixpath import dirname, normpath
 from typing import Any
 from urllib.parse import urlsplit
 
-from icons import FACES
+from icons import shown
 from sphinx.application import Sphinx
 
 THEME = ("_static/styles/theme.css", "_static/styles/pydata-sphinx-theme.css")
 OPTIONS = "_static/documentation_options.js"  # what scripts within the page add to
-SHOWN = {name for *_, names in FACES.values() for name in names.split()}
 # Rules that name an icon's character, and Font Awesome's own fonts.
 ICON = re.compile(r'(?:\.fa-[\w-]+:before,?)+\{content:"\\[0-9a-f]+"\}')
 FONT = re.compile(r"@font-face\{[^{}]*fontawesome/webfonts[^{}]*\}")
@@ -46,9 +45,10 @@ def read_sheet(outdir: Path, name: str) -> str:
 
 def without_icons(theme: str) -> str:
     """Drop the rules of the icons but those that icons.py brings, and all their fonts."""
+    wanted = shown()
 
     def keep(rule: re.Match) -> str:
-        return rule[0] if SHOWN.intersection(re.findall(r"fa-([\w-]+):", rule[0])) else ""
+        return rule[0] if wanted.intersection(re.findall(r"fa-([\w-]+):", rule[0])) else ""
 
     return FONT.sub("", ICON.sub(keep, theme))
 
