@@ -1,9 +1,9 @@
 """Lets a page show before its scripts are there, and gives all pages one style sheet.
 
 The theme, Sphinx and the extensions bring thirteen style sheets, each of which holds up a page, and
-as many scripts, of which eight do. The sheets become one file, without the two thousand icons of
-which icons.py brings the few that are shown; the scripts wait until the page is read. A script that
-stands in the page itself would wait for the style sheet, and the page for it: it goes first.
+as many scripts, of which eight do. The sheets become one file, cut down to what the pages use
+(used_styles.py); the scripts wait until the page is read. A script that stands in the page itself
+would wait for the style sheet, and the page for it: it goes first.
 """
 
 import hashlib
@@ -13,13 +13,12 @@ from posixpath import dirname, normpath
 from typing import Any
 from urllib.parse import urlsplit
 
-from icons import shown
 from sphinx.application import Sphinx
+from used_styles import cut, words_of
 
 THEME = ("_static/styles/theme.css", "_static/styles/pydata-sphinx-theme.css")
 OPTIONS = "_static/documentation_options.js"  # what scripts within the page add to
-# Rules that name an icon's character, and Font Awesome's own fonts.
-ICON = re.compile(r'(?:\.fa-[\w-]+:before,?)+\{content:"\\[0-9a-f]+"\}')
+# Font Awesome's own fonts, in whose place icons.py puts smaller ones.
 FONT = re.compile(r"@font-face\{[^{}]*fontawesome/webfonts[^{}]*\}")
 IMPORT = re.compile(r"""@import\s+(?:url\()?["']?([^"'()]+)["']?\)?;""")
 ADDRESS = re.compile(r"""url\(\s*(["']?)(?!data:|#)([^"')]+)\1\s*\)""")
@@ -39,18 +38,7 @@ def read_sheet(outdir: Path, name: str) -> str:
 
     text = ADDRESS.sub(move, outdir.joinpath(name).read_text(encoding="utf-8-sig"))
     text = IMPORT.sub(fetch, text)
-    text = re.sub(r'@charset "[^"]*";|/\*# sourceMapping.*?\*/', "", text)
-    return without_icons(text) if name in THEME else text
-
-
-def without_icons(theme: str) -> str:
-    """Drop the rules of the icons but those that icons.py brings, and all their fonts."""
-    wanted = shown()
-
-    def keep(rule: re.Match) -> str:
-        return rule[0] if wanted.intersection(re.findall(r"fa-([\w-]+):", rule[0])) else ""
-
-    return FONT.sub("", ICON.sub(keep, theme))
+    return FONT.sub("", re.sub(r'@charset "[^"]*";', "", text))
 
 
 def name_sheet(outdir: Path, names: tuple[str, ...]) -> str:
@@ -63,10 +51,11 @@ def name_sheet(outdir: Path, names: tuple[str, ...]) -> str:
 
 def write_sheets(app: Sphinx, error: Exception | None) -> None:
     """Join the style sheets, once all of them are there."""
-    outdir = Path(app.outdir)
-    for names, path in wanted_sheets(app).items() if error is None else ():
+    outdir, wanted = Path(app.outdir), wanted_sheets(app)
+    words = words_of(outdir) if wanted and error is None else set()
+    for names, path in wanted.items() if words else ():
         text = "\n".join(read_sheet(outdir, normpath(name)) for name in names)
-        outdir.joinpath(path).write_text(text, encoding="utf-8")
+        outdir.joinpath(path).write_text(cut(text, words), encoding="utf-8")
 
 
 def wanted_sheets(app: Sphinx) -> dict[tuple[str, ...], str]:
