@@ -16,7 +16,7 @@ WORDS = {"card", "open", "x"}
         ("p:not(.gone){a:b}", "p:not(.gone){a:b}"),
         (".card:is(.open, .gone) i{a:b}", ".card:is(.open, .gone) i{a:b}"),
         (".bs-tooltip-auto{a:b}", ".bs-tooltip-auto{a:b}"),
-        ("a[href='.gone']{a:b}", "a[href='.gone']{a:b}"),
+        ('a[href=".gone"]{a:b}', 'a[href=".gone"]{a:b}'),
         ("/*! (c) x */a{b:c}", "/*! (c) x */a{b:c}"),
         ("@media print{.gone{a:b}.x{c:d}}", "@media print{.x{c:d}}"),
         ("@media print{.gone{a:b}}", ""),
