@@ -15,7 +15,7 @@ export SOLUTIONS
 book check test lint bench: export IPYTHONDIR := $(CURDIR)/_build/ipython
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab check test test-fast lint tidy release lock bench profile-gpu story clean env
+.PHONY: help book serve lab check test test-fast lint tidy release lock bench bench-pages profile-gpu story clean env
 
 help: ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -59,6 +59,9 @@ lock: env ## Write the locks of the Python packages (UPGRADE=1: with the newest 
 
 bench: env ## Compare Flash attention with naive and PyTorch's on this CPU; fails on a missed bar
 	@$(VENV_PYTHON) tools/bench.py
+
+bench-pages: book ## Weigh the pages and time them on a slow line in Chromium; fails on a missed bar
+	@$(VENV_PYTHON) tools/bench_pages.py
 
 profile-gpu: env ## Measure attention on this CUDA GPU and record it in chapters/data
 	@$(VENV_PYTHON) tools/profile_gpu.py

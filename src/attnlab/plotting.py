@@ -118,10 +118,11 @@ def _to_svg(figure: Figure) -> str:
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
     prefix = "f" + hashlib.sha256(svg.encode()).hexdigest()[:8] + "-"
     svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{prefix}", svg)
-    size = r'<svg[^>]*?\bwidth="([\d.]+)pt" height="[\d.]+pt" viewBox="([^"]+)"[^>]*>'
+    size = r'<svg[^>]*?\bwidth="([\d.]+)pt" height="([\d.]+)pt" viewBox="([^"]+)"[^>]*>'
     return re.sub(
         size,
-        r'<svg aria-hidden="true" viewBox="\2" style="width:\1pt;max-width:100%;height:auto">',
+        r'<svg aria-hidden="true" viewBox="\3" '
+        r'style="width:\1pt;max-width:100%;height:auto;aspect-ratio:\1/\2">',
         svg,
         count=1,
     )

@@ -1,5 +1,7 @@
 """The rendered pages in a real browser."""
 
+import re
+
 import pytest
 from files import ROOT
 from sphinx_external_toc.parsing import parse_toc_yaml
@@ -34,30 +36,28 @@ def test_page_works_fits_and_asks_nothing_of_other_hosts(browser, homes, place, 
     seen = visit(browser, homes[place], page, viewport=screen)
     facts = seen.page.evaluate("""() => ({
         formulas: document.querySelectorAll("article .math").length,
-        typeset: document.querySelectorAll("article .math mjx-container").length,
-        wrong: document.querySelectorAll("mjx-merror").length,
-        diagrams: document.querySelectorAll("pre.mermaid").length,
-        drawn: document.querySelectorAll("pre.mermaid > svg[aria-roledescription]").length,
+        typeset: document.querySelectorAll("article .math .katex-html").length,
+        spoken: document.querySelectorAll("article .math math").length,
+        wrong: document.querySelectorAll(".katex-error").length,
         overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
     })""")
     seen.leave()
     assert facts["wrong"] == 0
-    assert facts["typeset"] == facts["formulas"]
-    assert facts["drawn"] == facts["diagrams"]
+    assert facts["typeset"] == facts["spoken"] == facts["formulas"]
     assert facts["overflow"] <= 0
 
 
 def test_the_pages_of_the_chapter_hold_formulas_and_the_landing_page_a_diagram(browser, homes):
     seen = visit(browser, homes["root"], "chapters/1_00_attention.html")
-    assert seen.page.locator("mjx-container").count() > 3
-    assert seen.page.locator("pre.mermaid svg title").text_content() != ""
+    assert seen.page.locator(".katex").count() > 3
+    assert seen.page.locator(".diagram > svg > title").text_content() != ""
     seen.leave()
 
 
 def test_the_reader_can_switch_to_the_dark_and_diagrams_follow(browser, homes):
     seen = visit(browser, homes["root"], "chapters/1_00_attention.html", color_scheme="light")
     page = seen.page
-    ink = "getComputedStyle(document.querySelector('pre.mermaid .nodeLabel')).color"
+    ink = "getComputedStyle(document.querySelector('.diagram text')).fill"
     paper = "getComputedStyle(document.body).backgroundColor"
     before = page.evaluate(f"[{ink}, {paper}]")
     while page.evaluate("document.documentElement.dataset.theme") != "dark":
@@ -65,6 +65,18 @@ def test_the_reader_can_switch_to_the_dark_and_diagrams_follow(browser, homes):
     page.wait_for_function(f"{ink} !== {before[0]!r}", timeout=10_000)
     assert page.evaluate(paper) != before[1]
     seen.leave()
+
+
+def test_a_page_read_in_the_dark_is_printed_in_the_light(browser, homes):
+    seen = visit(browser, homes["root"], f"{FIGURES}.html", color_scheme="dark")
+    seen.page.emulate_media(media="print", color_scheme="dark")
+    theme = "document.documentElement.dataset.theme"
+    themes = [
+        seen.page.evaluate(f"dispatchEvent(new Event('{event}')) && {theme}")
+        for event in ("beforeprint", "beforeprint", "afterprint")
+    ]
+    seen.leave()
+    assert themes == ["light", "light", "dark"]
 
 
 def test_figures_stand_on_the_ground_of_the_page_in_the_dark(browser, homes):
@@ -80,13 +92,46 @@ def test_figures_stand_on_the_ground_of_the_page_in_the_dark(browser, homes):
     assert set(grounds) <= {"rgba(0, 0, 0, 0)", body}
 
 
-def test_a_diagram_stays_readable_where_mermaid_does_not_load(browser, homes):
-    context = browser.new_context()
-    context.route("**/mermaid.min.js", lambda route: route.abort())
-    page = context.new_page()
+def test_without_javascript_formulas_and_diagrams_are_there(browser, homes):
+    page = browser.new_context(java_script_enabled=False).new_page()
     page.goto(f"{homes['root']}chapters/1_00_attention.html", wait_until="load")
-    assert "Causal mask" in page.locator("pre.mermaid").inner_text()
-    context.close()
+    assert "Causal mask" in page.locator(".diagram > svg").text_content()
+    assert page.locator(".katex-html").first.bounding_box()["width"] > 5
+    page.context.close()
+
+
+def test_a_formula_is_copied_as_tex(browser, homes):
+    seen = visit(browser, homes["root"], f"{FIGURES}.html")
+    copied = seen.page.evaluate("""() => {
+        getSelection().selectAllChildren(document.querySelector("article .math"));
+        const data = new DataTransfer();
+        document.querySelector("article .math").dispatchEvent(
+            new ClipboardEvent("copy", { bubbles: true, cancelable: true, clipboardData: data }));
+        return data.getData("text/plain");
+    }""")
+    tex = seen.page.locator("article .math annotation").first.text_content()
+    seen.leave()
+    assert tex in copied
+
+
+@pytest.mark.parametrize("page", ["index.html", f"{FIGURES}.html"])
+def test_icons_come_from_the_small_font(browser, homes, page):
+    seen = visit(browser, homes["root"], page)
+    asked = seen.page.evaluate("performance.getEntriesByType('resource').map((r) => r.name)")
+    drawn = seen.page.evaluate("""[...document.fonts].filter(
+        (f) => f.family.includes("Awesome") && f.status === "loaded").length""")
+    seen.leave()
+    assert [name for name in asked if "awesome" in name.lower()] == []
+    assert drawn == 1
+
+
+def test_an_excerpt_of_the_search_shows_a_formula_once_and_no_tex(browser, homes):
+    seen = visit(browser, homes["root"], "search.html?q=softmax")
+    seen.page.locator("#search-results p.context").first.wait_for(timeout=20_000)
+    shown = " ".join(seen.page.locator("#search-results p.context").all_text_contents())
+    seen.leave()
+    assert "softmax" in shown.lower()
+    assert not re.search(r"\\(operatorname|frac|text|mathbf)\b", shown)
 
 
 @pytest.mark.parametrize("place", ["root", "disk"])

@@ -16,6 +16,8 @@ flowchart LR
     accTitle: A diagram without description
     a --> b
 ```
+
+A formula: $\\nosuch$
 """
 
 
@@ -91,6 +93,7 @@ def test_a_warning_is_an_error_each_time_until_it_is_gone(tiny, time):
     assert status == 1
     assert "1_00_start.md:3: WARNING: equation not found: eq-nowhere" in output
     assert "1_00_start.md:5: WARNING: the diagram lacks accDescr" in output
+    assert "WARNING: KaTeX parse error: Undefined control sequence: \\nosuch" in output
     assert "Traceback" not in output
     assert "The book is not built." in output
 

@@ -1,5 +1,8 @@
 """The figures in the rendered book, where no kernel runs."""
 
+import re
+from urllib.parse import urlsplit
+
 import pytest
 from figure_table import TABLE
 from living import expect_said, living, press, traits_on
@@ -137,14 +140,37 @@ def test_without_javascript_stands_the_picture(browser, home, entry):
     page.context.close()
 
 
-def test_the_widget_manager_is_fetched_only_after_the_page_is_there(open_page):
-    page = open_page(TABLE[0])
-    living(page, TABLE[0])
-    started, loaded = page.evaluate("""[
-        performance.getEntriesByType("resource").find((r) => r.name.includes("embed")).startTime,
-        performance.getEntriesByType("navigation")[0].loadEventStart,
-    ]""")
-    assert started >= loaded
+@EVERY
+def test_the_page_loads_the_module_once_and_no_widget_manager(open_page, entry):
+    page = open_page(entry)
+    living(page, entry)
+    asked = page.evaluate("performance.getEntriesByType('resource').map((r) => r.name)")
+    scripts = [urlsplit(name).path for name in asked if ".js" in name]
+    assert [path.endswith(f"/figures/{entry.name}.js") for path in scripts].count(True) == 1
+    assert not [path for path in scripts if re.search("require|embed|manager|anywidget", path)]
+
+
+@EVERY
+@pytest.mark.parametrize("screen", [{"viewport": {"width": 1280, "height": 800}}, PHONE])
+def test_the_place_of_the_figure_is_as_high_as_the_figure(open_page, entry, screen):
+    page = open_page(entry, **screen)
+    root = living(page, entry)
+    place = page.locator(f".figure-mount[data-module='{entry.name}']")
+    reserved = place.evaluate("(tag) => parseFloat(getComputedStyle(tag).minHeight)")
+    assert reserved == pytest.approx(root.bounding_box()["height"], abs=30)
+
+
+def test_where_a_figure_fails_its_picture_stands(browser, serve, book):
+    entry = TABLE[0]
+    context = browser.new_context()
+    bad = f"window.figureModules = {{ {entry.name}: {{ esm: 'throw 1', css: '' }} }};"
+    context.route(f"**/{entry.name}.js*", lambda route: route.fulfill(body=bad))
+    page = context.new_page()
+    page.goto(f"{serve(book)}{entry.page}.html")
+    said = entry.figure().describe()
+    page.locator(".attn-still", has_text=said).wait_for(timeout=20_000)
+    assert page.locator(f".figure-mount[data-module='{entry.name}']").count() == 0
+    context.close()
 
 
 def open_figure(open_page, figure, **options):

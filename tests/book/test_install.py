@@ -263,6 +263,7 @@ def test_help_lists_every_target_in_one_line_and_needs_no_python(tmp_path):
         "release",
         "lock",
         "bench",
+        "bench-pages",
         "profile-gpu",
         "story",
         "clean",
@@ -277,12 +278,12 @@ def test_the_lock_holds_no_address_and_the_packages_that_are_unpacked():
 
 def test_a_package_that_is_not_the_locked_one_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(vendor, "BUILD", tmp_path)
-    version, _ = vendor.locked("requirejs")
-    archive = tmp_path / "npm" / f"requirejs-{version}.tgz"
+    version, _ = vendor.locked("katex")
+    archive = tmp_path / "npm" / f"katex-{version}.tgz"
 
     def download_something_else(_command, _log):
         archive.write_bytes(b"not the package")
 
     monkeypatch.setattr(vendor, "run_logged", download_something_else)
     with pytest.raises(ToolError, match=r"not what package-lock\.json names"):
-        vendor.fetch("requirejs")
+        vendor.fetch("katex")

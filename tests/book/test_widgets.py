@@ -1,8 +1,16 @@
-"""Widgets in a page that no kernel serves."""
+"""Widgets in a page that no kernel serves: those with a module of their own, and what else says."""
+
+import json
+from types import SimpleNamespace
 
 import pytest
+from docutils import nodes
+from docutils.utils import new_document
+from extension import extension
 from playwright.sync_api import expect
 from visits import visit
+
+figure_pages = extension("figure_pages")
 
 
 @pytest.fixture
@@ -21,16 +29,6 @@ def page(request, browser, serve, built):
     seen.leave()
 
 
-def test_a_slider_moves_the_number_that_it_is_linked_to(page):
-    handle = page.locator(".noUi-handle")
-    handle.wait_for(timeout=20_000)
-    number = page.locator(".widget-text input")
-    expect(number).to_have_value("3")
-    handle.press("ArrowRight")
-    expect(number).to_have_value("4")
-    page.locator(".widget-slider label mjx-container").wait_for(timeout=10_000)
-
-
 def test_a_widget_with_its_own_script_works(page):
     counter = page.locator("button.counter")
     counter.wait_for(timeout=20_000)
@@ -39,6 +37,46 @@ def test_a_widget_with_its_own_script_works(page):
     expect(counter).to_have_text("count 8")
 
 
-def test_a_page_without_widgets_does_not_load_their_manager(built):
-    assert "widgets.js" in built.page("chapters/1_04_widgets.html")
-    assert "widgets.js" not in built.page("chapters/1_02_numbers.html")
+def test_its_model_tells_of_changes_alone_and_no_more_once_nobody_listens(page):
+    log = page.locator("output.counter-log")
+    page.locator("button.counter").click()
+    expect(log).to_have_text("change:count 8, change")
+    page.locator("button.same").click()
+    expect(log).to_have_text("change:count 8, change")
+    page.locator("button.stop").click()
+    page.locator("button.counter").click()
+    expect(log).to_have_text("change:count 8, change")
+
+
+def test_a_page_without_widgets_loads_nothing_for_them(built):
+    assert "figure_host.js" in built.page("chapters/1_04_widgets.html")
+    assert "figure_host.js" not in built.page("chapters/1_02_numbers.html")
+    assert "widget-state" not in built.page("chapters/1_04_widgets.html")
+
+
+def take(view: str, models: dict) -> nodes.document:
+    """Let the extension take a page that shows one view of some models."""
+    state = {"ipywidgets_state": (None, {"body": json.dumps({"state": models})})}
+    env = SimpleNamespace(docname="page", nb_metadata={"page": {"js_files": state}})
+    page = new_document("page.ipynb")
+    page += nodes.paragraph("", "", nodes.raw("", view, format="html"))
+    figure_pages.take_widgets(SimpleNamespace(env=env), page)
+    assert state == {}
+    return page
+
+
+VIEW = f'{figure_pages.VIEW}{{"model_id": "a"}}</script>'
+
+
+def test_a_widget_without_a_module_of_its_own_is_a_warning(caplog):
+    page = take(VIEW, {"a": {"model_name": "IntSliderModel", "state": {"value": 3}}})
+    assert "IntSliderModel cannot live in a page" in caplog.text
+    assert list(page.findall(figure_pages.Mount)) == list(page.findall(nodes.raw)) == []
+
+
+def test_traits_stand_in_the_page_so_that_no_text_ends_the_script():
+    traits = {"_esm": "", "_anywidget_id": "x.Thing", "layout": "", "text": "</script>ü"}
+    [mount] = take(VIEW, {"a": {"state": traits}}).findall(figure_pages.Mount)
+    assert mount.name == "Thing"
+    assert mount.traits() == r'{"text":"\u003c/script>ü"}'
+    assert json.loads(mount.traits()) == {"text": "</script>ü"}

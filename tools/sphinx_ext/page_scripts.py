@@ -9,11 +9,6 @@ from sphinx.application import Sphinx
 
 STATIC = Path(__file__).parent / "static"
 
-# Opened from disk a page may not fetch another one, and so cannot show excerpts of what it found.
-NO_EXCERPTS_FROM_DISK = (
-    'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
-)
-
 
 def add_static_folder(app: Sphinx) -> None:
     """Copy the static files with the theme's."""
@@ -21,13 +16,14 @@ def add_static_folder(app: Sphinx) -> None:
 
 
 def set_up_search(app: Sphinx, page: str, _template: str, _context: dict, _doctree) -> None:
-    """Search without excerpts from disk."""
+    """Clean the search's excerpts."""
     if page == "search":
-        app.add_js_file(None, body=NO_EXCERPTS_FROM_DISK)
+        app.add_js_file("search.js", defer="defer")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Connect both."""
+    """Connect both; paper.js is for every page."""
     app.connect("builder-inited", add_static_folder)
     app.connect("html-page-context", set_up_search)
+    app.add_js_file("paper.js", defer="defer")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

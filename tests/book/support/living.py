@@ -17,9 +17,8 @@ def living(page: Page, entry: Entry) -> Locator:
 
 def traits_on(page: Page, entry: Entry) -> dict:
     """Read from the page with which traits it made the figure."""
-    found = page.locator("script[type='application/vnd.jupyter.widget-state+json']").text_content()
-    states = [model["state"] for model in json.loads(found)["state"].values()]
-    [state] = [state for state in states if state.get("title") == entry.figure().title]
+    place = page.locator(f".figure-mount[data-module='{entry.name}'] > script")
+    state = json.loads(place.text_content())
     return {name: state[name] for name in entry.figure.own_traits()}
 
 

@@ -36,25 +36,31 @@ NUMBERS = [
     new_markdown_cell("## Below\n\n### Deeper\n\n$$ c = d $$ (eq-second)", id="below"),
 ]
 
-# A slider that the browser itself links to a label, and a widget with a script of its own.
+# A widget with a script of its own, which listens to its model.
+COUNTER = """\
+export default { render({ model, el }) {
+  const add = (tag, name, onclick) => {
+    const node = Object.assign(document.createElement(tag), { onclick, className: name });
+    return el.appendChild(node);
+  };
+  const show = () => (counter.textContent = `count ${model.get("count")}`);
+  const put = (value) => { model.set("count", value); model.save_changes(); show(); };
+  const log = add("output", "counter-log");
+  const note = (text) => (log.textContent += `${log.textContent && ", "}${text}`);
+  const one = (_, value) => note(`change:count ${value}`);
+  const counter = add("button", "counter", () => put(model.get("count") + 1));
+  add("button", "same", () => put(model.get("count"))).textContent = "same";
+  const stop = () => { model.off("change:count", one); model.off("change"); };
+  add("button", "stop", stop).textContent = "stop";
+  model.on("change:count", one);
+  model.on("change", () => note("change"));
+  show(); } };
+"""
 WIDGETS = [
-    new_markdown_cell("# Widgets\n\nThe slider is $n$.", id="title"),
-    new_code_cell("import anywidget\nimport ipywidgets as widgets\nimport traitlets", id="imports"),
+    new_markdown_cell("# Widgets\n\nThe counter is $n$.", id="title"),
+    new_code_cell("import anywidget\nimport traitlets", id="imports"),
     new_code_cell(
-        'slider = widgets.IntSlider(3, description=r"\\(n\\)")\n'
-        "number = widgets.IntText()\n"
-        'link = widgets.jslink((slider, "value"), (number, "value"))\n'
-        "widgets.VBox([slider, number])",
-        id="slider",
-    ),
-    new_code_cell(
-        "class Counter(anywidget.AnyWidget):\n"
-        '    _esm = """export default { render({ model, el }) {\n'
-        '      const button = document.createElement("button");\n'
-        '      const show = () => (button.textContent = "count " + model.get("count"));\n'
-        '      button.className = "counter";\n'
-        '      button.onclick = () => { model.set("count", model.get("count") + 1); show(); };\n'
-        '      show(); el.append(button); } };"""\n'
+        f"class Counter(anywidget.AnyWidget):\n    _esm = {COUNTER!r}\n"
         "    count = traitlets.Int(7).tag(sync=True)\n\n"
         "Counter()",
         id="counter",

@@ -2,17 +2,12 @@
 
 from dataclasses import dataclass, field
 
-# Resolves once formulas are typeset, diagrams drawn, and results of a search shown.
+# Resolves once fonts are there and results of a search shown.
 SETTLED = """async () => {
   const end = Date.now() + 20_000;
   const pause = (time) => new Promise((go) => setTimeout(go, time));
   const until = async (done) => { while (!done() && Date.now() < end) await pause(20); };
   const is_there = (selector) => document.querySelector(selector) !== null;
-  if (is_there(".math")) {
-    await until(() => window.MathJax?.startup?.promise);
-    await Promise.race([window.MathJax?.startup?.promise, pause(20_000)]);
-  }
-  await until(() => !is_there("pre.mermaid:not(.drawn)"));
   if (location.search) await until(() => is_there("#search-results li"));
   await document.fonts.ready;
 }"""

@@ -1,0 +1,16 @@
+// Typesets mathematics: reads a line {"tex": ..., "display": ...} and writes a line {"html": ...}
+// or {"error": ...}, until its input ends.
+const { createInterface } = require("node:readline");
+const katex = require("../../../_build/vendor/node/katex/katex.min.js");
+
+const typeset = ({ tex, display }) => {
+  try {
+    return { html: katex.renderToString(tex, { displayMode: display, strict: "error" }) };
+  } catch (error) {
+    return { error: error.message };
+  }
+};
+
+createInterface({ input: process.stdin }).on("line", (line) => {
+  process.stdout.write(`${JSON.stringify(typeset(JSON.parse(line)))}\n`);
+});
