@@ -4,7 +4,18 @@ import numpy as np
 import pytest
 import torch
 from answers import arguments
-from exercise_1_4.right import NAMES, RIGHT, TRAINED, S, Trained, maps, model, readout, sequences
+from exercise_1_4.right import (
+    NAMES,
+    RIGHT,
+    TRAINED,
+    S,
+    Trained,
+    looking_at,
+    maps,
+    model,
+    readout,
+    sequences,
+)
 from exercise_1_4.wrong import WRONG
 
 from attnlab.checks import check_1_4
@@ -35,6 +46,8 @@ def test_scores_behind_the_names_are_those_of_the_maps_made_for_them():
     assert found["adjacent"][0, 0] == pytest.approx(0.8 + 0.2 / S)
     assert found["relation"][0, 2] == pytest.approx(0.7 + 0.3 / S)
     assert found["uniform"][0, 1] == pytest.approx(1)
+    too_far = role_scores(looking_at(-15, 0.9)[None, None, None])  # only 5 queries have a key there
+    assert too_far["relation"].max() < 0.1
 
 
 def test_the_scores_are_those_of_the_example_in_the_text():
@@ -53,7 +66,7 @@ def test_a_failure_shows_a_small_map_beside_both_scores():
     wrong, *_ = WRONG["scores_relations"]["offset sign"]
     with pytest.raises(CheckFailed) as caught:
         check_1_4.scores_relations(wrong)
-    assert caught.value.example.split()[0] == "map"
+    assert "map, offset +1  [[" in caught.value.example
     assert "yours" in caught.value.example
     assert "expected" in caught.value.example
 

@@ -39,7 +39,8 @@ def returns_all_maps(attention_maps: Callable) -> str:
         if not close(given, right):
             cause, example = _explain_maps(given, right, model, x)
             seen = f"With {case} your maps have shape {given.shape}."
-            raise MISTAKES.failure(cause, example, seen, fits=right.shape)
+            fits = f"(layers, B, H, S, S), here {right.shape}"
+            raise MISTAKES.failure(cause, example, seen, fits=fits)
         record(f"maps of {L} layers", given[:, 0])
     return "Your function gives the maps of every layer, sequence and head, for any model."
 
@@ -66,8 +67,8 @@ def shows_twenty_maps(fig: Any, model: TransformerEncoder, sequences: Tensor) ->
     if not len(shown):
         raise MISTAKES.failure("no_maps", S=S)
     if not found.any():
-        same = lambda shown, wrong: _among(shown, wrong).any()  # noqa: E731
-        raise MISTAKES.failure(MISTAKES.explain("drawn", shown, maps, same=same) or "other_maps")
+        known = MISTAKES.explain("drawn", shown, maps, same=lambda *both: _among(*both).any())
+        raise MISTAKES.failure(known or "other_maps")
     if not found.all():
         sequence, head = divmod(int(found.argmin()), H)
         seen = f"`fig` shows {found.sum()} of the {len(found)} maps."

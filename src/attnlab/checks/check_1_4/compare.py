@@ -55,11 +55,13 @@ def _require_shape(given: np.ndarray, case: Case) -> None:
     if given.shape != case.right.shape:
         known = MISTAKES.explain("shape", given.shape, *case.maps.shape[:4], same=operator.eq)
         seen = f"With {case} your score has shape {given.shape}."
-        raise MISTAKES.failure(known or "wrong_shape", seen=seen, fits=case.right.shape)
+        fits = f"(layers, H), here {case.right.shape}"
+        raise MISTAKES.failure(known or "wrong_shape", seen=seen, fits=fits)
 
 
 def _example(given: np.ndarray, case: Case) -> str:
     """Show a single small map with its score, or nothing for larger ones."""
     if given.size > 1:
         return ""
-    return show(map=case.maps[0, 0, 0], yours=given.ravel(), expected=case.right.ravel())
+    label = "map" if case.offset is None else f"map, offset {case.offset:+d}"
+    return show(**{label: case.maps[0, 0, 0]}, yours=given.ravel(), expected=case.right.ravel())

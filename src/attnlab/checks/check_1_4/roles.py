@@ -65,7 +65,8 @@ def _read_roles(head_roles: Any, L: int, H: int) -> dict[Head, str]:
     roles = {head: roles[head].strip().lower() for head in sorted(roles)}
     for head, name in roles.items():
         if name not in NAMES:
-            raise MISTAKES.failure("unknown_name", head=head, name=name, names=", ".join(NAMES))
+            names = ", ".join(map(repr, NAMES))
+            raise MISTAKES.failure("unknown_name", head=head, name=name, names=names)
     return roles
 
 

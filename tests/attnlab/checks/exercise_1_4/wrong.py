@@ -110,7 +110,7 @@ MAPS = {
     "layers and sequences in one axis": (
         lambda m, x: asked_for(m, x).reshape(-1, *x.shape, x.shape[1]),
         "wrong_shape",
-        "It should be (2, 5, 3, 7, 7)",
+        "S, S), here (2, 5, 3, 7, 7)",
     ),
     "a name that forward lacks": (lambda m, x: m(x, return_maps=True), "raised", "TypeError"),
     "nothing": (lambda m, x: None, "returns_nothing", "returns None"),
@@ -488,7 +488,11 @@ NAMES = {
         "Head (1, 0) has no name",
     ),
     "a third layer": (ROLES | {(2, 0): "other"}, "no_such_head", "no head (2, 0)"),
-    "a new name": (changed(h02="twin"), "unknown_name", "adjacent, relation, uniform, other"),
+    "a new name": (
+        changed(h02="twin"),
+        "unknown_name",
+        "'adjacent', 'relation', 'uniform', 'other'",
+    ),
     "no name": (changed(h02=None), "unknown_name", "Use one of"),
     "a list": (list(ROLES.values()), "no_dictionary", "Make it a dictionary"),
     "numbered": (dict(enumerate(ROLES.values())), "wrong_keys", "no pair"),
