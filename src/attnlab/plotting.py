@@ -156,9 +156,7 @@ def heatmap(
     ValueError
         If `weights` is not a matrix or a label is missing.
     """
-    weights = np.asarray(weights, dtype=float)
-    if weights.ndim != 2:
-        raise ValueError(f"weights has shape {weights.shape}, but one matrix (S_q, S_k) fits")
+    weights = _matrix(ax, "weights", weights, "one matrix (S_q, S_k)", rows, columns)
     S_q, S_k = weights.shape
     blocked = np.zeros((S_q, S_k), bool) if blocked is None else np.asarray(blocked, bool)
     ax.pcolormesh(weights, cmap=WEIGHTS, vmin=0, vmax=largest, linewidth=0)
@@ -168,13 +166,7 @@ def heatmap(
     if numbers:
         for i, j in np.argwhere(~blocked):
             ax.text(j + 0.5, i + 0.5, format(weights[i, j], numbers), ha="center", va="center")
-    for axis, labels, count in ((ax.yaxis, rows, S_q), (ax.xaxis, columns, S_k)):
-        labels = range(count) if labels is None else labels
-        axis.set_ticks(np.arange(count) + 0.5, labels)
-        axis.set_tick_params(length=0)
-    ax.set(xlabel="key", ylabel="query", aspect="equal", ylim=(S_q, 0), xlim=(0, S_k))
-    ax.spines[:].set_visible(True)
-    ax.spines[:].set_alpha(0.4)
+    ax.set(xlabel="key", ylabel="query")
 
 
 def loglog(
@@ -220,28 +212,28 @@ def matrix(
     Parameters
     ----------
     ax : Axes
-        Where to draw.
-    values : array, shape (n, m)
-    rows, columns : sequence of str, optional
-        Names, where there are any.
+    values : array, shape (n, m); anything else raises ValueError
+    rows, columns : sequence of str, optional, names, where there are any
     largest : float, optional
         The size that gets the full colour; that of the largest number unless given.
-
-    Raises
-    ------
-    ValueError
-        If `values` is not a matrix.
     """
-    values = np.asarray(values, dtype=float)
-    if values.ndim != 2:
-        raise ValueError(f"values has shape {values.shape}, but one matrix (n, m) fits")
+    values = _matrix(ax, "values", values, "one matrix (n, m)", rows or [], columns or [])
     largest = np.abs(values).max() if largest is None else largest
     ax.pcolormesh(values, cmap=SIGNED, vmin=-largest, vmax=largest, linewidth=0)
-    for axis, labels, count in zip(
-        (ax.yaxis, ax.xaxis), (rows, columns), values.shape, strict=True
-    ):
-        axis.set_ticks([] if labels is None else np.arange(count) + 0.5, labels)
+
+
+def _matrix(
+    ax: Axes, name: str, values: ArrayLike, fits: str, *labels: Sequence[str] | None
+) -> np.ndarray:
+    """Read a matrix, and set up axes for it: names of rows and columns, or numbers, or nothing."""
+    values = np.asarray(values, dtype=float)
+    if values.ndim != 2:
+        raise ValueError(f"{name} has shape {values.shape}, but {fits} fits")
+    for axis, names, count in zip((ax.yaxis, ax.xaxis), labels, values.shape, strict=True):
+        names = range(count) if names is None else names
+        axis.set_ticks(np.arange(count if len(names) else 0) + 0.5, names)
         axis.set_tick_params(length=0)
     ax.set(aspect="equal", ylim=(len(values), 0), xlim=(0, values.shape[1]))
     ax.spines[:].set_visible(True)
     ax.spines[:].set_alpha(0.4)
+    return values

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from attnlab.arguments import check_counts
 from attnlab.masks import make_causal_mask
 from attnlab.multihead import MultiHeadAttention
 from attnlab.tasks import BOS, EOS, PAD
@@ -37,25 +38,8 @@ class Maps(NamedTuple):
 class DecoderLayer(nn.Module):
     """Self-attention, cross-attention, then a small network on each position.
 
-    Parameters
-    ----------
-    d_model : int
-        Width of the tokens' vectors.
-    n_heads : int
-        Number of heads H. Must divide `d_model`.
-    d_ff : int
-        Hidden width of the feed-forward network.
-    bias : bool, optional
-        Whether the projections of both attentions have a bias.
-
-    Raises
-    ------
-    ValueError
-        If `n_heads` does not divide `d_model`.
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention Is All You Need", sections 3.1 and 3.2.3.
+    The layer of Vaswani et al. (2017), sections 3.1 and 3.2.3, pre-norm as
+    `attnlab.transformer.EncoderLayer` is.
     """
 
     def __init__(self, d_model: int, n_heads: int, d_ff: int, bias: bool = True) -> None:
@@ -103,29 +87,9 @@ class DecoderLayer(nn.Module):
 class Translator(nn.Module):
     """Encoder and decoder in one, with the face of `attnlab.seq2seq.Seq2Seq`.
 
-    Parameters
-    ----------
-    source_size, target_size : int
-        Number of source and of target words, reserved ids included.
-    d_model : int
-        Width of the tokens' vectors.
-    n_heads : int
-        Heads of each attention. Must divide `d_model`.
-    n_layers : int
-        Layers of the encoder, and of the decoder.
-    d_ff : int, optional
-        Hidden width of the feed-forward networks; ``4 * d_model`` unless given.
-    bias : bool, optional
-        Whether the projections of the attentions have a bias.
-
-    Raises
-    ------
-    ValueError
-        If `n_heads` does not divide `d_model`, or a size is below 1.
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention Is All You Need", section 3.
+    The model of Vaswani et al. (2017), section 3, with as many layers on each side. `d_ff`, the
+    hidden width of the feed-forward networks, is ``4 * d_model`` unless given; `bias` is that of
+    the attentions' projections. A size that does not fit is refused as `TransformerEncoder` does.
     """
 
     def __init__(
@@ -139,6 +103,7 @@ class Translator(nn.Module):
         bias: bool = True,
     ) -> None:
         super().__init__()
+        check_counts(least=1, target_size=target_size)
         d_ff = 4 * d_model if d_ff is None else d_ff
         self.encoder = TransformerEncoder(source_size, d_model, n_heads, n_layers, d_ff, bias=bias)
         self.embedding = nn.Embedding(target_size, d_model)

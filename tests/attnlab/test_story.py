@@ -162,7 +162,7 @@ def test_training_sentences_stand_anywhere_and_are_otherwise_unchanged():
     assert starts == set(range(story.MOST_PADDING + 1))
 
 
-@pytest.mark.serial
+@pytest.mark.slow
 def test_training_again_makes_a_model_that_holds_the_claims(test_set):
     model, losses = story.train()
     assert len(losses) == story.STEPS
