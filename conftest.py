@@ -1,10 +1,12 @@
 """How all tests run together: in which groups and order, and what the inner loop leaves out.
 
 Under pytest-xdist the tests of a group run one after the other in one process. Each file is a
-group, and so is each notebook: its cells share a kernel. `make test` starts the groups in the order
+group, and so is each notebook: its cells share a kernel. The file that tries the answers to all
+exercises is a group an exercise. `make test` starts the groups in the order
 of this file.
 """
 
+import re
 import sys
 from fnmatch import fnmatch
 from pathlib import Path
@@ -17,6 +19,7 @@ sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests" / "support")]
 
 # What measures time is one group, so that no measurement disturbs another.
 TIMED = ("tests/*bench*", "tests/*profil*", "tests/attnlab/checks/*1_5*", "solutions/1_5*")
+ANSWERS = "tests/attnlab/checks/test_checks.py"
 # Groups that start first: chapters, whose outputs the book's build then finds, and the long ones,
 # so that none is left over at the end. The first test of a page builds the book, and other tests of
 # pages would wait for that: between the first file of them and the next stand files without pages.
@@ -26,7 +29,7 @@ FIRST = (
     *("tests/book/test_exercises_lab.py", "tests/book/test_build.py", "tests/nbmark/test_points*"),
     *("tests/book/test_accessibility.py", "tests/book/test_browser.py"),
     *("tests/book/test_figures_lab.py", "tests/book/test_nbgrader.py"),
-    *("tests/attnlab/test_flash_triton.py", "tests/book/test_exercises.py"),
+    *("tests/attnlab/test_flash_triton.py", "tests/book/test_exercises.py", ANSWERS),
     *("tests/book/test_exercise_pages.py", "tests/book/test_chapter_outputs.py"),
     *("tests/attnlab/checks/*1_5*", "tests/nbmark/test_plugin.py", "tests/book/test_widgets.py"),
 )
@@ -66,10 +69,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class Groups(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            name = nodeid.partition("::")[0]
-            return "timed" if is_one_of(TIMED, name) else name
+            return group_of(nodeid)
 
     return Groups(config, log)
+
+
+def group_of(nodeid: str) -> str:
+    """Name the group of a test."""
+    name, _, test = nodeid.partition("::")
+    exercise = re.search(r"\[(1_\d+)-", test) if name == ANSWERS else None
+    name = f"{name} {exercise[1]}" if exercise else name
+    return "timed" if is_one_of(TIMED, name) else name
 
 
 def name_of(item: pytest.Item) -> str:

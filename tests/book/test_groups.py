@@ -21,3 +21,19 @@ TESTS = [
 @pytest.mark.parametrize("pattern", sorted({*groups.TIMED, *groups.FIRST, *groups.SLOW}))
 def test_each_pattern_names_a_file_of_tests(pattern):
     assert [name for name in TESTS if fnmatch(name, pattern)]
+
+
+@pytest.mark.parametrize(
+    ("nodeid", "group"),
+    [
+        ("tests/attnlab/test_masks.py::test_a[1_3-x]", "tests/attnlab/test_masks.py"),
+        ("chapters/1_01_motivation.ipynb::Cell 3", "chapters/1_01_motivation.ipynb"),
+        (f"{groups.ANSWERS}::test_right[1_3-masks-loop-0]", f"{groups.ANSWERS} 1_3"),
+        (f"{groups.ANSWERS}::test_right[1_5-fits_powers-a-0]", "timed"),
+        (f"{groups.ANSWERS}::test_every_row", groups.ANSWERS),
+        ("solutions/1_5_profiling.ipynb::Cell 0", "timed"),
+        ("tests/book/test_bench.py::test_a", "timed"),
+    ],
+)
+def test_a_group_is_a_file_an_exercise_or_all_that_measures_time(nodeid, group):
+    assert groups.group_of(nodeid) == group
