@@ -10,6 +10,7 @@ from attnlab.checks import check_1_2
 from attnlab.checks.check_1_2.cases import Rigged, draw_tokens
 from attnlab.checks.check_1_2.leaks import LENGTH
 from attnlab.masks import make_causal_mask
+from nbmark.graded import CheckFailed
 
 
 def test_the_maps_are_recorded_as_they_are(shown):
@@ -44,3 +45,9 @@ def test_any_change_makes_the_outputs_of_a_module_rigged_downwards_smaller():
         assert (after[:, :3] < before[:, :3]).all()
         assert torch.equal(after[:, 3:], before[:, 3:])
     assert rigged.changed(x) == [0, 1, 1]
+
+
+def test_a_weight_that_is_rounded_away_is_seen_in_the_example():
+    with pytest.raises(CheckFailed) as caught:
+        check_1_2.finds_weight_on_the_future(lambda weights: round(weights.triu(1).max().item(), 3))
+    assert "0.0001" in caught.value.example

@@ -121,7 +121,7 @@ def _require_found(function: Callable[..., Any], matrices: list[np.ndarray]) -> 
             row, column = np.argwhere(future == right)[0]
             seen = f"The largest weight on the future is {right:.3g} here, you find {found:.3g}."
             facts = {"row": row, "column": column, "look": FUTURE}
-            raise MISTAKES.failure(cause, show(weights=matrix), seen, **facts)
+            raise MISTAKES.failure(cause, show(4, weights=matrix), seen, **facts)
 
 
 @exercise.check(points=2)

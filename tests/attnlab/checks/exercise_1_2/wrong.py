@@ -106,7 +106,7 @@ FUTURES = {
     "first row": (lambda w: w[0, 1:].max(), "misses_entries", "You miss"),
     "last column": (lambda w: w[:-1, -1].max(), "misses_entries", "You miss"),
     "corner": (lambda w: w[0, -1], "misses_entries", "You miss"),
-    "sum": (lambda w: w.triu(1).sum(), "sum_not_max", "their sum"),
+    "sum": (lambda w: w.triu(1).sum(), "sum_not_max", "you find 0.625. That is their sum"),
     "sum above": (lambda w: w.sum() - w.tril().sum(), "sum_not_max", "Take the largest"),
     "mean": (lambda w: w.triu(1).sum() / 15, "mean_not_max", "their mean"),
     "count": (lambda w: (w.triu(1) > 0).sum(), "count_not_max", "how many"),
