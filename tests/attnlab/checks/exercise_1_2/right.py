@@ -3,6 +3,13 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
+from answers import EVERY_SEED, Call, stub
+
+from attnlab import plotting
+from attnlab.masks import make_causal_mask
+from attnlab.multihead import MultiHeadAttention
+
+# The weights of one head
 
 
 def head_by_index(mha, x, mask, head=0):
@@ -36,6 +43,9 @@ def head_by_hand(mha, x, mask, head=0):
     return scores.softmax(-1)
 
 
+# The largest weight on the future
+
+
 def future_by_triu(weights):
     return weights.triu(1).max().item()
 
@@ -64,6 +74,9 @@ def future_of_arrays_alone(weights):
 def future_by_comparison(weights):
     i, j = torch.meshgrid(torch.arange(len(weights)), torch.arange(len(weights)), indexing="ij")
     return torch.where(j > i, torch.as_tensor(weights), 0.0).amax()
+
+
+# The leak
 
 
 def leak_by_loop(mha, x, mask):
@@ -146,6 +159,16 @@ def leak_of_whole_futures(mha, x, mask):
     return max(moved)
 
 
+# The maps and the figure
+
+
+with torch.random.fork_rng(devices=[]):
+    torch.manual_seed(0)
+    MHA, X = MultiHeadAttention(64, 4), torch.randn(1, 12, 64)
+MASK = make_causal_mask(12)
+CAUSAL, FULL = (head_by_index(MHA, X, mask).numpy() for mask in (MASK, None))
+
+
 def figure_of_images(causal, full):
     fig, axes = plt.subplots(1, 3)
     for ax, data in zip(axes, (causal, full, full - causal), strict=True):
@@ -195,8 +218,6 @@ def figure_with_swapped_axes(causal, full):
 
 
 def figure_in_the_books_look(causal, full):
-    from attnlab import plotting
-
     with plt.rc_context():
         plotting.use_book_style()
         fig, axes = plt.subplots(1, 3)
@@ -205,36 +226,70 @@ def figure_in_the_books_look(causal, full):
     return fig
 
 
-HEADS = [
-    head_by_index,
-    head_with_gradient,
-    head_as_array,
-    head_as_lists,
-    head_by_selection,
-    head_by_hand,
-]
-FUTURES = [
-    future_by_triu,
-    future_by_mask,
-    future_by_loops,
-    future_by_numpy,
-    future_of_arrays_alone,
-    future_by_comparison,
-]
-LEAKS = [
-    leak_by_loop,
-    leak_in_one_batch,
-    leak_by_zeroing,
-    leak_by_jacobian,
-    leak_through_keys_and_values,
-    leak_with_the_same_dropout,
-    leak_of_whole_futures,
-]
-FIGURES = [
-    figure_of_images,
-    figure_of_meshes,
-    figure_of_blank_cells,
-    figure_of_nan_cells,
-    figure_with_swapped_axes,
-    figure_in_the_books_look,
-]
+def maps(causal, full):
+    """Make what the check of the maps is called with."""
+    return Call(lambda: (causal, full, MHA, X))
+
+
+def drawn(draw, causal=CAUSAL, full=FULL):
+    """Make what the check of a figure is called with."""
+    return Call(lambda: (draw(causal, full), causal, full))
+
+
+def named(*functions):
+    return {function.__name__: function for function in functions}
+
+
+RIGHT = {
+    "takes_the_weights_of_one_head": named(
+        head_by_index,
+        head_with_gradient,
+        head_as_array,
+        head_as_lists,
+        head_by_selection,
+        head_by_hand,
+    ),
+    "finds_weight_on_the_future": named(
+        future_by_triu,
+        future_by_mask,
+        future_by_loops,
+        future_by_numpy,
+        future_of_arrays_alone,
+        future_by_comparison,
+    ),
+    "mask_hides_the_future": {
+        form.__name__: maps(form(CAUSAL), form(FULL))
+        for form in (np.array, torch.tensor, np.ndarray.tolist, np.float64)
+    },
+    "figure_shows_maps_and_difference": {
+        draw.__name__: drawn(draw)
+        for draw in (
+            figure_of_images,
+            figure_of_meshes,
+            figure_of_blank_cells,
+            figure_of_nan_cells,
+            figure_with_swapped_axes,
+            figure_in_the_books_look,
+        )
+    },
+    "leak_is_measured": named(
+        leak_by_loop,
+        leak_in_one_batch,
+        leak_by_zeroing,
+        leak_by_jacobian,
+        leak_through_keys_and_values,
+        leak_with_the_same_dropout,
+        leak_of_whole_futures,
+    ),
+}
+UNTOUCHED = {check: [stub, None] for check in RIGHT} | {
+    "mask_hides_the_future": [maps(None, FULL), maps(CAUSAL, None)],
+    "figure_shows_maps_and_difference": [
+        drawn(lambda causal, full: None),
+        Call(lambda: (figure_of_images(CAUSAL, FULL), None, FULL)),
+        Call(lambda: (figure_of_images(CAUSAL, FULL), CAUSAL, None)),
+    ],
+}
+SEEDS = EVERY_SEED
+FIXED = {"mask_hides_the_future", "figure_shows_maps_and_difference"}
+SEEDED = {"takes_the_weights_of_one_head"}

@@ -1,14 +1,21 @@
 """Wrong answers to exercise 1.2, each with its cause and words of the message."""
 
 import matplotlib.pyplot as plt
+import numpy as np
 import torch
-from right_1_2 import figure_of_images
+from exercise_1_2.right import (
+    CAUSAL,
+    FULL,
+    MASK,
+    MHA,
+    X,
+    drawn,
+    figure_of_images,
+    head_by_index,
+    maps,
+)
 
 from attnlab.masks import make_causal_mask
-from attnlab.multihead import MultiHeadAttention
-
-torch.manual_seed(0)
-mha_of_the_notebook, x_of_the_notebook = MultiHeadAttention(64, 4), torch.randn(1, 12, 64)
 
 
 def weights_of(mha, x, mask):
@@ -68,7 +75,7 @@ HEADS = {
     "pair": (lambda mha, x, m, head=0: mha(x, x, x, m), "returns_pair", "apart"),
     "nothing": (lambda mha, x, m, head=0: None, "returns_nothing", "return"),
     "the notebook's module": (
-        lambda mha, x, m, head=0: weights_of(mha_of_the_notebook, x_of_the_notebook, m)[0, head],
+        lambda mha, x, m, head=0: weights_of(MHA, X, m)[0, head],
         "wrong_shape",
         "(12, 12)",
     ),
@@ -99,18 +106,18 @@ FUTURES = {
     "first row": (lambda w: w[0, 1:].max(), "misses_entries", "You miss"),
     "last column": (lambda w: w[:-1, -1].max(), "misses_entries", "You miss"),
     "corner": (lambda w: w[0, -1], "misses_entries", "You miss"),
-    "sum": (lambda w: w.triu(1).sum(), "sum_not_max", "their sum"),
+    "sum": (lambda w: w.triu(1).sum(), "sum_not_max", "you find 0.625. That is their sum"),
     "sum above": (lambda w: w.sum() - w.tril().sum(), "sum_not_max", "Take the largest"),
     "mean": (lambda w: w.triu(1).sum() / 15, "mean_not_max", "their mean"),
     "count": (lambda w: (w.triu(1) > 0).sum(), "count_not_max", "how many"),
     "verdict": (lambda w: bool(w.triu(1).any()), "count_not_max", "whether there are any"),
     "rounded": (lambda w: round(w.triu(1).max().item(), 3), "rounds_away", "Do not round"),
     "tolerant": (lambda w: w.triu(1).max() * (w.triu(1).max() > 1e-3), "rounds_away", "leaks"),
-    "percent": (lambda w: 100 * w.triu(1).max(), "value", "0.375"),
-    "changed": (changes_weights, "mutates_input", "changes the weights"),
+    "percent": (lambda w: 100 * w.triu(1).max(), "future_value", "0.375"),
+    "changed": (changes_weights, "mutates_input", "changes its input weights"),
     "a matrix": (lambda w: w.triu(1), "wrong_shape", "Give one number"),
     "a few": (lambda w: w.triu(1).amax(-1), "wrong_shape", "holds 6 numbers"),
-    "position": (lambda w: w.triu(1).argmax(), "value", "the future is where"),
+    "position": (lambda w: w.triu(1).argmax(), "future_value", "the future is where"),
 }
 
 
@@ -194,12 +201,17 @@ LEAKS = {
     "mask not handed on": (
         measure(run=lambda mha, y, mask: mha(y, y, y)[0]),
         "mask_ignored",
-        "Hand it on",
+        "Hand the mask on",
     ),
     "own mask": (
         measure(run=lambda mha, y, mask: mha(y, y, y, make_causal_mask(y.shape[1]))[0]),
         "own_mask",
         "with every wrong mask",
+    ),
+    "mask transposed": (
+        measure(run=lambda mha, y, mask: mha(y, y, y, None if mask is None else mask.mT)[0]),
+        "false_alarm",
+        "in that token alone",
     ),
     "own position": (
         measure(distance=lambda b, a, t: (a - b)[:, : t + 1].abs().max().item()),
@@ -258,7 +270,7 @@ LEAKS = {
             distance=lambda b, a, t: (a - b)[:, :t].abs().mean().item(),
         ),
         "not_the_maximum",
-        "Take the largest",
+        "take the largest",
     ),
     "sum": (
         measure(gather=sum, distance=lambda b, a, t: (a - b)[:, :t].abs().sum().item()),
@@ -283,6 +295,23 @@ LEAKS = {
     ),
     "all of them": (measure(gather=lambda found: found), "wrong_shape", "Give one number"),
     "empty slice": (measure(lambda S: range(S)), "raised", "line"),
+}
+
+
+def under(mask, head=0):
+    return head_by_index(MHA, X, mask, head)
+
+
+MAPS = {
+    "swapped": (maps(FULL, CAUSAL), "belongs to the run without a mask"),
+    "mask_ignored": (maps(FULL, FULL), "Hand the mask on"),
+    "own_mask": (maps(CAUSAL, CAUSAL), "even where it is None"),
+    "mask_after_softmax": (maps(FULL * np.tri(12), FULL), "rows no longer sum to 1"),
+    "wrong_head": (maps(under(MASK, 2), FULL), "`w_causal` holds the weights of another head"),
+    "mask_inverted": (maps(under(~MASK), FULL), "invert"),
+    "wrong_shape": (maps(CAUSAL[None], FULL), "`w_causal` has shape (1, 12, 12)"),
+    "value": (maps(under(torch.ones(12, 12).tril(1).bool()), FULL), "head 0"),
+    "transposed": (maps(CAUSAL, FULL.T), "w_full is transposed"),
 }
 
 
@@ -315,9 +344,24 @@ FIGURES = {
     "two panels": (two_panels, "missing_panel", "w_causal - w_full"),
     "causal left out": (lambda c, f: figure_of_images(f, f), "missing_panel", "shows w_causal"),
     "ratio": (lambda c, f: figure_of_images(c, f + 0.1), "missing_panel", "shows w_full"),
-    "transposed": (transposed, "transposed", "Queries run downwards"),
+    "transposed": (transposed, "transposed", "Your picture of w_causal is transposed"),
     "curves": (curves, "no_heat_maps", "imshow"),
     "empty": (lambda c, f: plt.figure(), "no_heat_maps", "own axes"),
     "no labels": (no_labels, "no_labels", "queries from keys"),
     "no figure": (lambda c, f: "fig", "no_figure", "plt.subplots"),
 }
+
+WRONG = {
+    "takes_the_weights_of_one_head": HEADS,
+    "finds_weight_on_the_future": FUTURES,
+    "mask_hides_the_future": {
+        cause: (answer, cause, words) for cause, (answer, words) in MAPS.items()
+    },
+    "figure_shows_maps_and_difference": {
+        label: (drawn(draw), *told) for label, (draw, *told) in FIGURES.items()
+    }
+    | {"same map twice": (drawn(figure_of_images, full=CAUSAL), "same_maps", "no difference")},
+    "leak_is_measured": LEAKS,
+}
+PASS_BEFORE = False
+UNTOLD = set()

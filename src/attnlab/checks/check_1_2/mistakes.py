@@ -1,0 +1,121 @@
+"""The mistakes of exercise 1.2, and what each makes of a case.
+
+Quantities: ``weights`` of one head, and ``future``, the largest weight above the diagonal of a
+matrix. What a measure of leaks does wrong is seen in how it calls a module; see `leaks`.
+"""
+
+import numpy as np
+
+from attnlab.checks._diagnose import Mistake, Mistakes
+from attnlab.checks.check_1_2.cases import Case
+
+RUN = "mha(x, x, x, mask)"
+FUTURE = "Row i holds what query i reads, so the future is where the column j is larger than i."
+TURNS = "Change every token t in turn, from 1 on, and look at all outputs before t."
+THREE_TIMES = "Hand it on three times: mha(changed, changed, changed, mask)."
+BEFORE = "may move: compare [:, :t], which ends before t."
+
+
+def _above(weights: np.ndarray) -> np.ndarray:
+    return weights[np.triu_indices(len(weights), 1)]
+
+
+def _inverted(case: Case) -> np.ndarray:
+    return case.weights(None if case.mask is None else ~case.mask)[case.head]
+
+
+def _masked_late(case: Case) -> np.ndarray:
+    allowed = 1 if case.mask is None else case.mask[0, 0].cpu().numpy()
+    return case.weights(None)[case.head] * allowed
+
+
+MISTAKES = Mistakes(
+    # The weights of one head
+    returns_pair=f"""`{{name}}` is what the module returns, output and weights. Take it apart:
+        output, weights = {RUN}.""",
+    output_for_weights="""`{name}` has shape {shape}. That is the output. The module returns it
+        first and the weights second.""",
+    wrong_shape="""`{name}` has shape {shape}. One head of one sequence has shape ({S}, {S}): take
+        index 0 along the batch and index head along the heads, weights[0, head].""",
+    swapped="""`w_full` has nothing above the diagonal. It belongs to the run without a mask, and
+        `w_causal` to the one with it.""",
+    head_ignored=Mistake("""Your function gives the weights of head 0 whatever head it is asked for.
+        Use its argument head as the index.""").makes(weights=lambda case: case.right[0]),
+    mean_over_heads=Mistake("""You average over the heads. Take the weights of one: the second axis
+        of the module's weights counts heads.""").makes(weights=lambda case: case.right.mean(0)),
+    transposed=Mistake("""{name} is transposed. Queries run downwards and keys to the right: a row
+        for each query.""").makes(weights=lambda case: case.right[case.head].T),
+    wrong_head=Mistake("""`{name}` holds the weights of another head. Heads are counted from 0,
+        along the second axis of the module's weights.
+        """).makes(weights=lambda case: list(case.right)),
+    mask_ignored=Mistake(f"""You run the module without the mask. Hand the mask on: {RUN}.
+        """).makes(weights=lambda case: case.weights(None)[case.head]),
+    mask_inverted=Mistake("""You invert the mask. True means may attend, for this module too, so
+        hand it on as it is.""").makes(weights=_inverted),
+    mask_after_softmax=Mistake(f"""You multiply finished weights by the mask, so rows no longer sum
+        to 1. Let the module apply the mask: {RUN}.""").makes(weights=_masked_late),
+    own_mask=Mistake("""You use a causal mask of your own. Hand on the mask that you are given, even
+        where it is None.""").makes(weights=lambda case: case.weights(case.causal)[case.head]),
+    rounded="`{name}` is close, but rounded. Give the weights as the module returns them.",
+    value=f"""`{{name}}` is not what head {{head}} of this module gives. Use nothing but the
+        arguments: {RUN} returns output and weights; index the weights.""",
+    # The largest weight on the future
+    counts_diagonal=Mistake(f"""That is on the diagonal, where each query reads itself. {FUTURE}
+        """).makes(future=lambda weights: [np.triu(weights).max(), np.diag(weights).max()]),
+    wrong_triangle=Mistake(f"""You look below the diagonal, which is the past. {FUTURE}
+        """).makes(future=lambda weights: np.tril(weights, -1).max()),
+    whole_matrix=Mistake(f"""That is the largest weight of all. Look at the future alone. {FUTURE}
+        """).makes(future=np.max),
+    finds_past=f"Nothing lies above the diagonal. That is no weight on the future. {FUTURE}",
+    rounds_away=Mistake("""Do not round: a mask that leaks a little leaks.
+        """).makes(future=lambda weights: [_above(weights).max().round(k) for k in (2, 3, 4)]),
+    finds_nothing=Mistake("""A measure that cannot find a leak is worth nothing. {look}
+        """).makes(future=lambda weights: 0.0),
+    misses_neighbour=Mistake(f"""You miss the weight in row {{row}}, column {{column}}. {FUTURE}
+        """).makes(future=lambda weights: np.triu(weights, 2).max()),
+    sum_not_max=Mistake("""That is their sum. Take the largest.
+        """).makes(future=lambda weights: _above(weights).sum()),
+    mean_not_max=Mistake("""That is their mean. Take the largest.
+        """).makes(future=lambda weights: [_above(weights).mean(), np.triu(weights, 1).mean()]),
+    count_not_max=Mistake("""That is how many there are, or whether there are any. Return the
+        largest itself.""").makes(future=lambda weights: (_above(weights) > 0).sum()),
+    misses_entries=f"You miss the weight in row {{row}}, column {{column}}. {FUTURE}",
+    future_value=f"That is not the largest weight on the future. {FUTURE}",
+    # The figure
+    same_maps="""`w_causal` and `w_full` are the same, so there is no difference to show. Compute
+        the first with the causal mask.""",
+    no_heat_maps="""Your figure shows no heat map of this size. Draw each matrix on its own axes,
+        for instance with axes[0].imshow(w_causal).""",
+    missing_panel="""None of your heat maps shows {name}. Draw w_causal, w_full, and w_causal -
+        w_full or the reverse.""",
+    no_labels="""Name the axes: a reader cannot tell queries from keys. For instance
+        ax.set(xlabel="key", ylabel="query").""",
+    # What a measure of leaks finds where there is none
+    module_not_called=f"""You measure {{found:.3g}} without looking. Run the module, output, weights
+        = {RUN}, before and after a change, and compare the outputs.""",
+    no_abs="Take the absolute value of each difference, then the largest.",
+    not_finite="""You measure {found}. Look for a position that has no other before it: begin with
+        t = 1.""",
+    changes_several="""You change several tokens at once, and they move their own outputs. Change
+        token t alone: changed[:, t].""",
+    accumulates_changes="""You change a token while one before it is still changed. Begin each time
+        with a fresh copy, x.clone().""",
+    counts_own_position=f"You count the output at t itself. It {BEFORE}",
+    counts_later_positions=f"You count outputs after t. They {BEFORE}",
+    false_alarm=f"{TURNS} Compare two runs that differ in that token alone.",
+    dropout="""Two runs in training mode drop different weights. Measure in evaluation mode:
+        mha.eval().""",
+    # What it misses
+    changes_nothing=f"""The module never gets a changed token among its keys and values. Change a
+        copy of x. {THREE_TIMES}""",
+    misses_mask=f"{TURNS} The leak reaches only some of them.",
+    change_too_small="""That is lost in rounding. Change the token by more, for instance to a new
+        random vector.""",
+    values_unchanged=f"""You hand the changed copy on as query or key alone, but this module leaks
+        through its values. {THREE_TIMES}""",
+    reads_weights=f"Compare its *outputs*, before and after a change. {TURNS}",
+    misses_pairs=f"""Here output {{output}} of 0 ... {{last}} reads token {{token}} and no other,
+        but you measure {{found:.3g}}. {TURNS}""",
+    not_the_maximum="""Where one output leaks, you measure less than where all leak just as much.
+        You average or add up: take the largest over all t and all outputs before it.""",
+)
