@@ -1,0 +1,56 @@
+"""Several maps of attention weights in one row, with words on both sides."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from numpy.typing import ArrayLike
+
+from attnlab import plotting
+
+
+class Map(NamedTuple):
+    """One map: weights (S_q, S_k), the words that ask and are asked, and what a mask blocks."""
+
+    weights: ArrayLike
+    rows: Sequence[str]
+    columns: Sequence[str]
+    blocked: ArrayLike | None = None
+
+
+def show_maps(
+    maps: Mapping[str, Map],
+    *,
+    alt: str,
+    caption: str | None = None,
+    size: tuple[float, float] = (3.1, 2.8),
+    labels: tuple[str, str] = ("", ""),
+    **look: Any,
+) -> None:
+    """Put maps on the page side by side, as `attnlab.plotting.show` puts figures.
+
+    Parameters
+    ----------
+    maps : dict of Map
+        Under their titles.
+    alt, caption : str
+        As `attnlab.plotting.show` takes them.
+    size : (float, float), optional
+        Width and height of each map in inches.
+    labels : (str, str), optional
+        What stands below and what beside each map.
+    **look
+        `numbers` and `largest`, as `attnlab.plotting.heatmap` takes them.
+
+    Raises
+    ------
+    ValueError
+        If there is no map, `alt` is empty, or a label is missing.
+    """
+    figures = []
+    for title, (weights, rows, columns, blocked) in maps.items():
+        fig, ax = plotting.panel(*size)
+        plotting.heatmap(ax, weights, rows=rows, columns=columns, blocked=blocked, **look)
+        ax.tick_params(axis="x", rotation=50)
+        ax.set(title=title, xlabel=labels[0], ylabel=labels[1])
+        figures.append(fig)
+    plotting.show(*figures, alt=alt, caption=caption)
