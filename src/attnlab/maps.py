@@ -50,7 +50,8 @@ def show_maps(
     for title, (weights, rows, columns, blocked) in maps.items():
         fig, ax = plotting.panel(*size)
         plotting.heatmap(ax, weights, rows=rows, columns=columns, blocked=blocked, **look)
-        ax.tick_params(axis="x", rotation=50)
+        ax.tick_params(labelsize=8)
+        ax.tick_params(axis="x", rotation=60)
         ax.set(title=title, xlabel=labels[0], ylabel=labels[1])
         figures.append(fig)
     plotting.show(*figures, alt=alt, caption=caption)
