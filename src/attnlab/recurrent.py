@@ -27,6 +27,7 @@ class Memory(NamedTuple):
         Tensor | None
     )  # (B, T_x, width), the encoder's share of the scores; None without attention
     mask: Tensor  # (B, T_x) bool, True on words, False on padding
+    summary: Tensor  # (B, 2 * d_state), the fixed vector: both parts of the encoder's last state
 
 
 class Encoder(nn.Module):
@@ -75,16 +76,31 @@ class Decoder(nn.Module):
         With ``"bahdanau"`` the previous state :math:`s_{t-1}` asks, and the context enters the
         LSTM with the previous word. With ``"luong"`` the new state :math:`s_t` asks by the
         score "general", and the context meets it on the way out. Anything else: ValueError.
+    repeat_summary : bool, optional
+        Without attention: let the fixed vector enter the LSTM with every word, as in Cho et al.
+        (2014), "Learning Phrase Representations using RNN Encoder-Decoder for Statistical Machine
+        Translation", and not only as the first state. With attention: ValueError.
     """
 
-    def __init__(self, vocab_size: int, d_embed: int, d_state: int, attention: str | None) -> None:
+    def __init__(
+        self,
+        vocab_size: int,
+        d_embed: int,
+        d_state: int,
+        attention: str | None,
+        repeat_summary: bool = False,
+    ) -> None:
         super().__init__()
         check_counts(least=1, vocab_size=vocab_size, d_embed=d_embed, d_state=d_state)
         if attention not in (None, "bahdanau", "luong"):
             raise ValueError(f"attention is {attention!r}; choose None, 'bahdanau' or 'luong'")
+        if attention and repeat_summary:
+            raise ValueError(f"repeat_summary goes with attention=None, not with {attention!r}")
         self.context_enters = attention == "bahdanau"
+        self.repeat_summary = repeat_summary
         self.embed = nn.Embedding(vocab_size, d_embed, padding_idx=PAD)
-        self.lstm = nn.LSTM(d_embed + d_state * self.context_enters, d_state, batch_first=True)
+        d_beside = d_state * self.context_enters + 2 * d_state * repeat_summary
+        self.lstm = nn.LSTM(d_embed + d_beside, d_state, batch_first=True)
         self.attention = None
         if attention == "bahdanau":
             self.attention = BahdanauAttention(d_state, d_state, d_state)
@@ -106,6 +122,9 @@ class Decoder(nn.Module):
         state : pair of Tensors, shape (1, B, d_state)
         """
         embedded = self.embed(previous)  # (B, T, d_embed)
+        if self.repeat_summary:
+            summary = memory.summary[:, None].expand(-1, embedded.shape[1], -1)
+            embedded = torch.cat([embedded, summary], -1)  # (B, T, d_embed + 2 * d_state)
         if self.attention is None:
             hidden, state = self.lstm(embedded, state)  # (B, T, d_state)
             return self.out(hidden), None, state

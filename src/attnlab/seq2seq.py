@@ -1,11 +1,13 @@
 """Encoder-decoder of two LSTMs: without attention, with Bahdanau's, or with Luong's."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from attnlab.additive import BahdanauAttention
 from attnlab.arguments import check_counts
 from attnlab.recurrent import Decoder, Encoder, Memory, State
 from attnlab.tasks import BOS, EOS, PAD
@@ -20,13 +22,14 @@ class Seq2Seq(nn.Module):
     source_size, target_size : int, number of source and of target words, reserved ids included
     d_embed, d_state : int, width of a word's vector and of a state
     attention : {None, "bahdanau", "luong"}, optional
+    repeat_summary : bool, optional
         See `attnlab.recurrent.Decoder`, which names the papers too.
 
     Raises
     ------
     TypeError, ValueError
-        If a size is no whole number; if one is below 1, `d_state` is odd, or there is no such
-        attention.
+        If a size is no whole number; if one is below 1, `d_state` is odd, there is no such
+        attention, or attention and `repeat_summary` come together.
     """
 
     def __init__(
@@ -36,17 +39,19 @@ class Seq2Seq(nn.Module):
         d_embed: int,
         d_state: int,
         attention: str | None = None,
+        repeat_summary: bool = False,
     ) -> None:
         super().__init__()
         self.encoder = Encoder(source_size, d_embed, d_state)
-        self.decoder = Decoder(target_size, d_embed, d_state, attention)
+        self.decoder = Decoder(target_size, d_embed, d_state, attention, repeat_summary)
 
     def encode(self, source: Tensor) -> tuple[Memory, State]:
         """Read the source (B, T_x): what the decoder may look at, and the state it starts from."""
         states, last = self.encoder(source)
         attention = self.decoder.attention
         keys = None if attention is None else attention.keys(states)
-        return Memory(states, keys, source != PAD), last
+        summary = torch.cat(last, -1)[0]  # (B, 2 * d_state)
+        return Memory(states, keys, source != PAD, summary), last
 
     def forward(self, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor | None]:
         """Predict each target word (B, T_y) from the source and the *true* words before it.
@@ -88,6 +93,62 @@ def train(
         rate=rate,
         clip=clip,
     )
+
+
+class Pull(NamedTuple):
+    """How the loss pulls at the scores of Bahdanau's attention, and what the pull is made of.
+
+    Attributes
+    ----------
+    states : Tensor, shape (B, T_x, d_state)
+        The encoder's, that the contexts are mixed from.
+    weights : Tensor, shape (B, T_y, T_x)
+    contexts : Tensor, shape (B, T_y, d_state)
+    context_gradients : Tensor, shape (B, T_y, d_state)
+        The loss, differentiated by each context.
+    score_gradients : Tensor, shape (B, T_y, T_x)
+        The loss, differentiated by each score; 0 on padding.
+    """
+
+    states: Tensor
+    weights: Tensor
+    contexts: Tensor
+    context_gradients: Tensor
+    score_gradients: Tensor
+
+
+def pull(model: Seq2Seq, source: Tensor, target: Tensor) -> Pull:
+    """Let autograd say which way the loss of these sentences pulls each score.
+
+    The model's parameters and their gradients stay as they are. A model without Bahdanau's
+    attention raises ValueError.
+
+    Parameters
+    ----------
+    model : Seq2Seq
+    source : int Tensor, shape (B, T_x)
+    target : int Tensor, shape (B, T_y)
+    """
+    attention = model.decoder.attention
+    if not isinstance(attention, BahdanauAttention):
+        raise ValueError('the model has no attention="bahdanau", whose scores are looked at')
+    scores, mixed = [], []
+    hooks = [
+        attention.v_a.register_forward_hook(lambda *call: scores.append(call[-1])),
+        attention.register_forward_hook(lambda *call: mixed.append(call[-1])),
+    ]
+    try:
+        with torch.enable_grad():
+            loss = cross_entropy(model, source, target)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    contexts, weights = zip(*mixed, strict=True)  # of T_y steps, each (B, 1, ...)
+    by_score = torch.cat(torch.autograd.grad(loss, scores, retain_graph=True), 1).squeeze(-1)
+    by_context = torch.cat(torch.autograd.grad(loss, contexts), 1)  # (B, T_y, d_state)
+    states = model.encode(source)[0].states
+    found = (states, torch.cat(weights, 1), torch.cat(contexts, 1), by_context, by_score)
+    return Pull(*(tensor.detach() for tensor in found))
 
 
 @torch.no_grad()

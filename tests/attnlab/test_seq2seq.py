@@ -8,7 +8,14 @@ from torch import nn
 
 from attnlab import tasks
 from attnlab.recurrent import Decoder, Encoder
-from attnlab.seq2seq import Seq2Seq, alignment_error_rate, cross_entropy, train, translate
+from attnlab.seq2seq import (
+    Seq2Seq,
+    alignment_error_rate,
+    cross_entropy,
+    pull,
+    train,
+    translate,
+)
 from attnlab.tasks import EOS, PAD, SPECIALS
 
 pytestmark = pytest.mark.usefixtures("_one_thread")
@@ -83,6 +90,66 @@ def test_decoder_without_attention_lives_on_the_last_state_alone():
     logits, _, _ = model.decoder(target, last, forgotten)
     assert logits.isfinite().all()
     assert memory.keys is None
+
+
+def summary_matters_at(repeat_summary):
+    torch.manual_seed(0)
+    model = Seq2Seq(source_size, target_size, d_embed, d_state, repeat_summary=repeat_summary)
+    source, target = sentences()
+    memory, last = model.encode(source)
+    memory = memory._replace(summary=memory.summary.detach().requires_grad_())
+    logits, _, _ = model.decoder(target, tuple(part.detach() for part in last), memory)
+    (found,) = torch.autograd.grad(logits[:, -1].sum(), memory.summary, allow_unused=True)
+    return found is not None and bool((found != 0).all())
+
+
+def test_a_repeated_summary_enters_beside_the_words_and_otherwise_it_does_not():
+    assert summary_matters_at(repeat_summary=True)
+    assert not summary_matters_at(repeat_summary=False)
+
+
+def test_a_repeated_summary_is_both_parts_of_the_last_state_and_writes_as_it_was_forced():
+    torch.manual_seed(0)
+    model = Seq2Seq(source_size, target_size, d_embed, d_state, repeat_summary=True)
+    model.decoder.out.bias.data[:SPECIALS] = -100.0  # no end, no padding
+    source, _ = sentences()
+    memory, (hidden, cell) = model.encode(source)
+    assert torch.equal(memory.summary, torch.cat([hidden[0], cell[0]], -1))
+    words, _ = translate(model, source, T_y)
+    assert torch.equal(model(source, words)[0].argmax(-1), words)
+
+
+@WITH_ATTENTION
+def test_attention_and_a_repeated_summary_do_not_go_together(kind):
+    with pytest.raises(ValueError, match=f"goes with attention=None, not with '{kind}'"):
+        Seq2Seq(source_size, target_size, d_embed, d_state, kind, repeat_summary=True)
+
+
+def test_the_pull_on_a_score_is_what_the_rule_of_section_1_2_says():
+    model, (source, target) = build("bahdanau").double(), sentences()
+    source[1, 3:] = PAD
+    found = pull(model, source, target)
+    gaps = found.states[:, None] - found.contexts[:, :, None]  # (B, T_y, T_x, d_state)
+    rule = found.weights * (gaps @ found.context_gradients[..., None]).squeeze(-1)
+    torch.testing.assert_close(found.score_gradients, rule, rtol=1e-9, atol=1e-15)
+    assert (found.score_gradients[1, :, 3:] == 0).all()
+    assert found.score_gradients[:, 0].abs().sum() > 0
+    close(found.score_gradients.sum(-1), torch.zeros(B, T_y).double())
+
+
+def test_pulling_leaves_the_model_as_it_was_even_under_no_grad():
+    model, (source, target) = build("bahdanau"), sentences()
+    with torch.no_grad():
+        pull(model, source, target)
+    assert all(parameter.grad is None for parameter in model.parameters())
+    assert not model.decoder.attention._forward_hooks
+    assert not model.decoder.attention.v_a._forward_hooks
+
+
+@pytest.mark.parametrize("kind", [None, "luong"])
+def test_only_bahdanaus_scores_can_be_pulled(kind):
+    with pytest.raises(ValueError, match='no attention="bahdanau"'):
+        pull(build(kind), *sentences())
 
 
 @WITH_ATTENTION
