@@ -36,7 +36,7 @@ WRONG_ANSWERS = {
             SCALED,
             "[[0.384, 0.233, 0.384], [0.233, 0.384, 0.384]]",
             "1_1-weights-with-scale",
-            "you divided by d_k = 2",
+            "divided by 2, by d_k",
         ),
         Wrong(
             "1_1-output-unscaled-answer",
