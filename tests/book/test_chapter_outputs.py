@@ -16,11 +16,15 @@ NAME = "chapters/1_02_numbers.ipynb"
 # that changes, a value, a picture, a widget with its state.
 CELLS = [
     new_markdown_cell("# Numbers", id="title"),
-    new_code_cell("import sys\nimport ipywidgets as widgets\nfrom IPython.display import display"),
+    new_code_cell("import sys\nimport anywidget\nfrom IPython.display import display"),
     new_code_cell('print("one", flush=True)\nprint("1 of 2", end="\\r", flush=True)\nprint("two")'),
     new_code_cell('shown = display({"text/plain": "old"}, raw=True, display_id=True)'),
     new_code_cell('shown.update({"text/plain": "new"}, raw=True)'),
-    new_code_cell('widgets.IntSlider(3, description="steps")'),
+    new_code_cell(
+        "class Box(anywidget.AnyWidget):\n"
+        '    _esm = "export default { render({ el }) { el.textContent = 1; } };"\n\n'
+        "Box()"
+    ),
     new_code_cell("6 * 7"),
 ]
 CHECKED = {"tags": ["nbval-check-output"]}

@@ -49,7 +49,8 @@ def nameless(page: BeautifulSoup) -> list[str]:
     bare = [
         svg
         for svg in page.select("article svg")
-        if svg.find_parent(attrs={"role": "img"}) is None
+        if "sd-octicon" not in svg.get("class", ())  # the arrow of something that unfolds
+        and svg.find_parent(attrs={"role": "img"}) is None
         and svg.get("role") != "img"
         and not (svg.find("title") and svg.get("aria-labelledby"))
         and svg.find_parent(class_="katex-html") is None  # the root's sign, for instance

@@ -1,10 +1,8 @@
 """Pages that teach first: little code in sight, no bare truth values, questions before answers."""
 
-import re
-
 import pytest
 from bs4 import BeautifulSoup
-from test_pages import SECTIONS
+from files import ROOT
 
 # What is in sight at 1440 x 900 with all folds closed: the share of code and output in the height
 # of the text, and the number of screens.
@@ -20,7 +18,7 @@ SIGHT = """() => {
     bare: lines.filter((line) => /\\b(True|False)\\s*$/.test(line)),
   };
 }"""
-TAUGHT = [page for page in SECTIONS if re.search(r"1_0[1-6]_", page)]
+TAUGHT = [f"chapters/{path.stem}" for path in sorted((ROOT / "chapters").glob("1_0[1-6]_*.ipynb"))]
 MOST_SCREENS = {"chapters/1_06_multi_head": 18}
 
 
