@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 CHECKED = "nbval-check-output"
-KEYS = {"says", "line", "bound", "source"}
+KEYS = {"says", "line", "bound", "source", "kind", "condition", "paper", "main"}
 
 
 class Claim(NamedTuple):
@@ -68,7 +68,7 @@ def claims_of_cell(cell: dict) -> Iterator[Claim | str]:
         return
     for entry in entries:
         if not {"says", "line"} <= set(entry) <= KEYS:
-            yield f"a claim holds says, line and perhaps bound and source, not {sorted(entry)}"
+            yield f"a claim holds says and line, and of the rest {sorted(KEYS)}; not {sorted(entry)}"
             continue
         lines = [line for line in output_lines(cell) if line.startswith(entry["line"])]
         if len(lines) != 1:
