@@ -4,7 +4,7 @@ PYTHON_CANDIDATES := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 pyt
 VENV_PYTHON := .venv/bin/python
 
 # Tests run side by side, in the groups and the order of conftest.py.
-PARALLEL := -n logical --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
+PARALLEL := -n auto --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
 
 # Here settings made for another Python or Jupyter, and a user's own IPython, end; `make lab` alone
 # keeps the latter. A terminal that is not UTF-8 shows a question mark for what it cannot show.

@@ -6,6 +6,7 @@ exercises is a group an exercise. `make test` starts the groups in the order
 of this file.
 """
 
+import os
 import re
 import sys
 from fnmatch import fnmatch
@@ -49,6 +50,12 @@ def pytest_configure(config: pytest.Config) -> None:
         from chapter_outputs import Chapters
 
         config.pluginmanager.register(Chapters(), "chapters")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Run one process more than there are cores: many a test waits for a browser or a kernel."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(tryfirst=True)

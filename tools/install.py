@@ -19,8 +19,9 @@ VENV_PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "installed"  # written last: without it .venv counts for nothing
 LOG = BUILD / "install.log"
 REQUIREMENTS = ("requirements.lock", "requirements-torch.lock", "pyproject.toml")
-# A user's settings of pip may send packages elsewhere; these send them into .venv.
-INTO_VENV = ("--no-user", "--target=")
+# A user's settings of pip may send packages elsewhere; these send them into .venv. Python compiles
+# what it imports; compiling all beforehand takes as long as the rest of the installation.
+INTO_VENV = ("--no-user", "--target=", "--no-compile")
 # nbgrader is here to be tested with and nbdime for git; their menus are nothing for a reader's
 # JupyterLab, and nbdime's part of its server complains where there is no git.
 JUPYTER_SETTINGS = {

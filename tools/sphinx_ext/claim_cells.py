@@ -68,7 +68,8 @@ def claims_of_cell(cell: dict) -> Iterator[Claim | str]:
         return
     for entry in entries:
         if not {"says", "line"} <= set(entry) <= KEYS:
-            yield f"a claim holds says and line, and of the rest {sorted(KEYS)}; not {sorted(entry)}"
+            wrong = sorted(entry)
+            yield f"a claim holds says and line, and of the rest {sorted(KEYS)}; not {wrong}"
             continue
         lines = [line for line in output_lines(cell) if line.startswith(entry["line"])]
         if len(lines) != 1:
