@@ -145,6 +145,24 @@ def tokenize(sentences: Sequence[Sequence[str]]) -> Tokens:
     )
 
 
+def tokenize_text(text: str, most: int | None = None) -> Tokens:
+    """Cut one text into word pieces; of more than `most` the last but [SEP] are left out.
+
+    Errors are those of `load_model`.
+    """
+    tokens = tokenize([[text]])
+    S = tokens.ids.shape[-1]
+    kept = list(range(S)) if most is None or most >= S else [*range(most - 1), S - 1]
+    pieces = [tokens.pieces[0][i] for i in kept]
+    return Tokens(tokens.ids[:, kept], tokens.mask[..., kept], tokens.word_ids[:, kept], [pieces])
+
+
+def vocabulary() -> list[str]:
+    """Give all word pieces in the order of their ids. Errors are those of `load_model`."""
+    ids = _tokenizer().get_vocab()
+    return sorted(ids, key=ids.get)
+
+
 def load_model() -> MiniLM:
     """Load the trained model from its package, on the CPU, in float32.
 

@@ -36,6 +36,9 @@ class Entry:
         return self.figure.__name__
 
 
+# Weights of 6 x 12 heads on three tokens, in thousandths: each row of head h a turn further.
+THREE = [[[[600, 300, 100]] * 3, [[100, 600, 300]] * 3, [[300, 100, 600]] * 3] * 4] * 6
+
 TABLE = (
     Entry(
         figures.ScaleAndSoftmax,
@@ -113,11 +116,13 @@ TABLE = (
             {"score": "[SEP]", "token": 11},
             {"score": "previous token", "layer": 1, "head": 3, "token": 0},
             {"score": "next token", "layer": 2, "head": 9, "sentence": 2},
+            {"score": "itself", "sentence": 8, "own": "[CLS] hm [SEP]", "own_maps": THREE},
             {"score": "uniformity", "layer": 6, "head": 12, "sentence": 1, "token": 99},
         ),
         moves=(
             Move("2, 9: 27", "Enter", {"layer": 2, "head": 9}),
             Move("[CLS], [CLS]", "ArrowDown", {"token": 1}),
+            Move("Word that reads", "ArrowRight", {"token": 2}),
             Move("Colour by", "End", {"score": "uniformity"}),
             Move("Sentence", "ArrowDown", {"sentence": 1}),
         ),

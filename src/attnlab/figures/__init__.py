@@ -58,7 +58,8 @@ series)`` and ``currentColor``; nothing follows from the hue alone. ``div.attn-r
 stands side by side where there is room, ``div.attn-buttons`` a row of buttons. Motion asks
 ``calm()`` first. The live region is made for you.
 
-All scripts and styles together, comments left out, stay below 60 kB: some 4.5 kB a figure.
+All scripts and styles together, comments left out, stay below 68 kB: some 4.5 kB a figure, and more
+for `HeadsOverview`. What a figure loads when asked, such as `attnlab.live`, is not part of it.
 """
 
 from attnlab.figures.alignment_explorer import AlignmentExplorer

@@ -1,4 +1,7 @@
-import { bars, el, entropy, figure, fixed, grid, sum } from "./shared.js";
+import { bars, change, el, entropy, figure, fixed, grid, sum, tint } from "./shared.js";
+
+const SIZE = 15; // MB, live.MEGABYTES
+const FITS = 20; // more word pieces than this are a picture instead of a table
 
 const mean = (xs) => sum(xs) / xs.length;
 // Mean weight on the key at this place, over all other queries
@@ -12,21 +15,30 @@ const SCORES = {
   "[SEP]": (map) => delimiter(map, map.length - 1),
   "previous token": (map) => neighbour(map, -1),
   "next token": (map) => neighbour(map, 1),
+  itself: (map) => neighbour(map, 0),
   uniformity: (map) => mean(map.map(entropy)) / Math.log(map.length),
 };
 
-export const compute = ({ sentence, score, layer, head, token, sentences, maps }) => {
-  const place = Math.min(sentence, sentences.length - 1);
-  const pieces = sentences[place].split(" ");
+const chosen = ({ sentence, sentences, maps, own, own_maps }) => {
+  const place = Math.min(sentence, sentences.length - (own ? 0 : 1));
+  return place < sentences.length
+    ? { pieces: sentences[place].split(" "), heads: maps[place] }
+    : { pieces: own.split(" "), heads: own_maps };
+};
+
+export const compute = (state) => {
+  const { score, layer, head, token } = state;
+  const { pieces, heads } = chosen(state);
   const weights = (map) =>
     map.slice(0, pieces.length).map((row) => row.slice(0, pieces.length).map((w) => w / 1000));
-  const scores = maps[place].map((heads) => heads.map((map) => SCORES[score](weights(map))));
-  const map = weights(maps[place][layer - 1][head - 1]);
+  const scores = heads.map((maps) => maps.map((map) => SCORES[score](weights(map))));
+  const map = weights(heads[layer - 1][head - 1]);
   const row = Math.min(token, pieces.length - 1);
   return {
     pieces,
     scores,
     above: scores.flat().filter((s) => s > scores[layer - 1][head - 1]).length,
+    profile: Object.values(SCORES).map((of) => of(map)),
     map,
     token: row,
     most: map[row].indexOf(Math.max(...map[row])),
@@ -41,13 +53,133 @@ export const describe = ({ score, layer, head }, { pieces, scores, above, map, t
 
 const words = (pieces) => pieces.split(" ").slice(1, -1).join(" ");
 
-const build = (root, ui, { sentences }) => {
-  const overview = grid("The score of layer (down) and head (across), in hundredths", (i, j) => {
+// Paints weights, in thousandths, as the pixels of a canvas.
+const pixels = (canvas, map, S) => {
+  const hue = getComputedStyle(canvas).getPropertyValue("--attn-0");
+  const colour = [1, 3, 5].map((at) => parseInt(hue.slice(at, at + 2), 16));
+  change(canvas, { width: S, height: S });
+  const image = new ImageData(S, S);
+  for (let i = 0; i < S; i++)
+    for (let j = 0; j < S; j++) image.data.set([...colour, 0.255 * map[i][j]], 4 * (i * S + j));
+  canvas.getContext("2d").putImageData(image, 0, 0);
+};
+
+// Waits for start.js, which brings window.attnlabModel. Nothing is asked for before.
+const starter = () =>
+  window.attnlabModel
+    ? Promise.resolve()
+    : new Promise((onload, failed) => {
+        const src = `${document.documentElement.dataset.content_root ?? ""}model/int8-64/start.js`;
+        const onerror = () => failed(Error("start.js is missing"));
+        document.head.append(el("script", { src, onload, onerror }));
+      });
+
+// The weights of all heads, one after the other, as nested lists of thousandths.
+const nested = (flat, S) => {
+  let at = 0;
+  const line = () => Array.from(flat.subarray(at, (at += S)), (w) => Math.round(1000 * w));
+  const list = (n, make) => Array.from({ length: n }, make);
+  return list(6, () => list(12, () => list(S, line)));
+};
+
+// The reader's own sentence: a field, and the button that loads the model for it. Without a kernel
+// the page computes; with one, Python does when `asked` changes.
+const reader = (ui, last) => {
+  let [state, wanted, busy] = ["", "", false]; // "", loading, stopped, ready, kernel
+  const said = el("span", { role: "status" });
+  const bar = el("progress", { value: 0, "aria-label": "Loading the model" });
+  const field = el("input", { type: "text", maxlength: 500, disabled: true, oninput: () => read() });
+  const become = (next, words) => {
+    state = next;
+    field.disabled = state !== "ready" && state !== "kernel";
+    bar.style.visibility = state === "loading" ? "" : "hidden";
+    button.textContent =
+      { loading: "Cancel", ready: "The model is loaded" }[state] ?? `Load the model, ${SIZE} MB`;
+    button.disabled = state === "ready";
+    said.textContent = words;
+  };
+  const fail = (error) =>
+    become("", `The model cannot be read (${error.message}). The sentences in the list still work.`);
+  const read = async () => {
+    wanted = field.value.trim();
+    if (state === "kernel") ui.put("asked", wanted);
+    if (busy || !wanted || state !== "ready") return;
+    busy = true;
+    try {
+      // Of what is typed while the worker computes, only the newest is read.
+      for (let text = ""; text !== wanted; ) {
+        text = wanted;
+        const { pieces, left, maps } = await window.attnlabModel.read(text);
+        ui.put("own_maps", nested(maps, pieces.length));
+        ui.put("own", pieces.join(" "));
+        ui.put("sentence", last);
+        said.textContent = left ? `Only 62 word pieces are read: ${left} are left out.` : "";
+      }
+    } catch (error) {
+      fail(error);
+    }
+    busy = false;
+  };
+  const load = async () => {
+    if (state === "loading") return become("stopped", "Stopped. What is here already stays.");
+    become("loading", "");
+    try {
+      await starter();
+      const done = await window.attnlabModel.load((share) => {
+        bar.value = share;
+        return state === "loading";
+      });
+      if (!done) return;
+      become("ready", "Loaded. Now type.");
+      if (field.value) read();
+      else field.focus({ preventScroll: true });
+    } catch (error) {
+      fail(error);
+    }
+  };
+  const button = ui.button("", load);
+  become("", "");
+  const node = el(
+    "div",
+    { class: "attn-own" },
+    el("div", { class: "attn-control" }, el("label", {}, el("span", {}, "Your own sentence"), field)),
+    el("div", { class: "attn-buttons" }, button, bar, said),
+  );
+  return {
+    node,
+    // In a notebook there is nothing to load.
+    follow() {
+      if (state || node.closest(".figure-mount")) return;
+      become("kernel", "");
+      button.hidden = true;
+    },
+  };
+};
+
+// All heads as pictures, and the buttons below them with their scores.
+const wall = (ui) => {
+  const overview = grid("All heads, layers down: a small map each, and its score in hundredths", (i, j) => {
     ui.put("layer", i + 1);
     ui.put("head", j + 1);
   });
-  overview.node.classList.add("attn-many");
-  const large = grid("Weights of the chosen head: queries down, keys across", (i) => ui.put("token", i));
+  overview.node.classList.add("attn-many", "attn-wall");
+  let shown = null;
+  const paint = (heads, S) => {
+    if (shown === heads) return;
+    shown = heads;
+    overview.node.querySelectorAll("tbody td").forEach((cell, at) => {
+      const button = cell.lastChild;
+      if (button === cell.firstChild)
+        cell.prepend(el("canvas", { "aria-hidden": true, onclick: () => button.click() }));
+      pixels(cell.firstChild, heads[Math.floor(at / 12)][at % 12], S);
+    });
+  };
+  return { ...overview, pictures: paint };
+};
+
+const build = (root, ui, { sentences }) => {
+  const overview = wall(ui);
+  const large = grid("The chosen head: queries down, keys across", (i) => ui.put("token", i));
   // A finger and the arrow keys point at a query as a mouse does.
   const follow = ({ target }) => {
     const row = target.closest("tbody tr");
@@ -55,18 +187,36 @@ const build = (root, ui, { sentences }) => {
   };
   for (const event of ["pointerover", "keyup"]) large.node.addEventListener(event, follow);
   large.node.classList.add("attn-tall");
+  const picture = el("canvas", {
+    "aria-hidden": true,
+    onpointermove: ({ offsetY }) =>
+      ui.put("token", Math.max(0, Math.floor((offsetY / picture.clientHeight) * picture.height))),
+  });
   const reads = bars("", 1);
+  const scroll = el("div", { class: "attn-scroll" }, reads.node);
+  const query = el("input", { type: "range", min: 0, oninput: () => ui.put("token", +query.value) });
+  const profile = el("p");
+  const own = reader(ui, sentences.length);
+  const options = [...sentences.map(words), "your own"].map((text, i) => [i, text]);
+  const choice = ui.choice("sentence", { label: "Sentence", options });
   root.append(
     el(
       "div",
       { class: "attn-row" },
-      ui.choice("sentence", { label: "Sentence", options: sentences.map((s, i) => [i, words(s)]) }),
+      choice,
       ui.choice("score", { label: "Colour by", options: Object.keys(SCORES).map((s) => [s, s]) }),
     ),
+    own.node,
     overview.node,
-    el("div", { class: "attn-row" }, large.node, reads.node),
+    el("div", { class: "attn-control" }, el("label", {}, el("span", {}, "Word that reads"), query)),
+    el("div", { class: "attn-row attn-head" }, el("div", {}, large.node, picture), scroll),
+    profile,
   );
-  return ({ layer, head }, { pieces, scores, map, token }) => {
+  return (state, { pieces, scores, map, token, profile: values }) => {
+    const { layer, head } = state;
+    const [S, { heads }] = [pieces.length, chosen(state)];
+    own.follow();
+    choice.querySelector("option:last-child").disabled = !state.own;
     overview.paint({
       rows: scores.map((_, i) => `${i + 1}`),
       columns: scores[0].map((_, j) => `${j + 1}`),
@@ -74,15 +224,28 @@ const build = (root, ui, { sentences }) => {
       text: (value) => fixed(100 * value, 0),
       pressed: (i, j) => i === layer - 1 && j === head - 1,
     });
-    large.paint({ rows: pieces, columns: pieces, values: map, pressed: (i) => i === token });
+    overview.pictures(heads, S);
+    large.node.hidden = S > FITS;
+    picture.hidden = !large.node.hidden;
+    large.node.style.setProperty("--rows", S);
+    if (picture.hidden)
+      large.paint({ rows: pieces, columns: pieces, values: map, pressed: (i) => i === token });
+    else pixels(picture, heads[layer - 1][head - 1], S);
+    const band = `0 ${(100 * token) / (S - 1)}% / 100% ${100 / S}%`;
+    picture.style.background = `linear-gradient(${tint(0.5, 1)} 0 0) ${band} no-repeat`;
+    change(query, { max: S - 1, "aria-valuetext": pieces[token] });
+    query.value = token;
     reads.node.caption.textContent = `Head ${layer}-${head}, “${pieces[token]}” reads`;
     reads.paint(pieces, map[token]);
+    change(scroll, { tabindex: S > FITS ? 0 : null });
+    const named = Object.keys(SCORES).map((name, i) => `${name} ${fixed(values[i], 2)}`);
+    profile.textContent = `Head ${layer}-${head} here: ${named.join(", ")}.`;
   };
 };
 
 export default {
   render: figure({
-    traits: ["sentence", "score", "layer", "head", "token", "sentences", "maps"],
+    traits: ["sentence", "score", "layer", "head", "token", "sentences", "maps", "asked", "own", "own_maps"],
     compute,
     describe,
     build,

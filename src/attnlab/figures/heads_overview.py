@@ -7,20 +7,30 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure as Picture
 from torch import Tensor
-from traitlets import Enum, Int, List, Unicode
+from traitlets import Enum, Int, List, Unicode, observe
 
-from attnlab import heads, minilm, plotting
+from attnlab import heads, live, minilm, plotting
 from attnlab.figures._base import Array, Figure, bundle, fixed
 from attnlab.sentences import HELD_OUT
 
 LAYERS, HEADS = 6, 12
 # Of those that section 1.6.4 judges: a question, a list, and a pronoun.
 SHOWN = tuple(HELD_OUT[i].words for i in (6, 12, 29))
+# A pair in which one word decides who "she" is, a word of two meanings, and a sentence that leads
+# its reader up the garden path.
+MORE = (
+    "joan thanked susan for the help she had given .",
+    "joan thanked susan for the help she had received .",
+    "he sat on the bank of the river .",
+    "he kept his money in the bank .",
+    "the horse raced past the barn fell .",
+)
 SCORES = {
     "[CLS]": lambda w: heads.delimiter_score(w, _only(w, 0)),
     "[SEP]": lambda w: heads.delimiter_score(w, _only(w, -1)),
     "previous token": heads.previous_token_score,
     "next token": heads.next_token_score,
+    "itself": lambda w: heads.position_score(w, 0),
     "uniformity": heads.uniformity,
 }
 
@@ -48,22 +58,29 @@ def read_maps(sentences: Sequence[Sequence[str]]) -> dict:
 
 @functools.cache
 def _shown() -> dict:
-    return read_maps(SHOWN)
+    return read_maps([*SHOWN, *(text.split() for text in MORE)])
 
 
 class HeadsOverview(Figure):
-    """See all 72 heads of MiniLM by a score, one of them large, and where one token reads.
+    """See all 72 heads of MiniLM on a sentence, one of them large, and where one token reads.
+
+    The reader may type a sentence: in a page the browser loads the model of `attnlab.live` and
+    computes, in a notebook the kernel does.
 
     It follows Clark et al. (2019), "What Does BERT Look At?"; Wang et al. (2020), "MiniLM".
 
     Attributes
     ----------
-    sentence : int, which of the sentences, from 0; the last one where there are fewer
+    sentence : int, which of the sentences, from 0, the own one after them; the last one where
+        there are fewer
     score : str, what the overview shows: a key of `SCORES`, 0 to 1, over this sentence
     layer, head : int, the head that is shown large, counted from 1
     token : int, the query whose row is written out, from 0; the last one if there are fewer
     sentences : list of str, word pieces, separated by spaces
     maps : nested list, shape (sentences, 6, 12, S, S), weights in thousandths, see `read_maps`
+    asked : str, a sentence for the kernel to read; it sets the two that follow
+    own : str, word pieces of the reader's sentence, at most `live.MOST`; "" if there is none
+    own_maps : nested list, shape (6, 12, S, S), its weights in thousandths
     """
 
     _esm = bundle("heads_overview")
@@ -75,16 +92,34 @@ class HeadsOverview(Figure):
     token = Int(6, min=0).tag(sync=True)
     sentences = List(Unicode()).tag(sync=True)
     maps = Array(5, digits=0).tag(sync=True)
+    asked = Unicode().tag(sync=True)
+    own = Unicode().tag(sync=True)
+    own_maps = Array(4, digits=0).tag(sync=True)
 
     def __init__(self, **traits):
-        super().__init__(**_shown() | traits)
+        super().__init__(**{"own_maps": [[[[]]]]} | _shown() | traits)
+
+    @observe("asked")
+    def _read(self, change) -> None:
+        """Let MiniLM read what the reader typed in a notebook."""
+        if not change["new"].strip():
+            return
+        tokens = minilm.tokenize_text(change["new"], live.MOST)
+        with torch.no_grad():
+            _, weights = minilm.load_model()(tokens.ids)  # (L, 1, H, S, S)
+        with self.hold_sync():
+            self.own_maps = 1000 * weights[:, 0].double().numpy()
+            self.own = " ".join(tokens.pieces[0])
+            self.sentence = len(self.sentences)
 
     def compute(self) -> dict:
         """Score every head on the sentence, and give the map of the chosen one."""
-        place = min(self.sentence, len(self.sentences) - 1)
-        pieces = self.sentences[place].split()
+        every = [*self.sentences, *filter(None, [self.own])]
+        place = min(self.sentence, len(every) - 1)
+        pieces = every[place].split()
         S = len(pieces)
-        maps = torch.tensor(np.array(self.maps[place])[..., :S, :S] / 1000)  # (L, H, S, S)
+        found = self.maps[place] if place < len(self.sentences) else self.own_maps
+        maps = torch.tensor(np.array(found)[..., :S, :S] / 1000)  # (L, H, S, S)
         scores = SCORES[self.score](maps[:, None])  # (L, H)
         chosen = maps[self.layer - 1, self.head - 1]  # (S, S)
         token = min(self.token, S - 1)
@@ -92,6 +127,7 @@ class HeadsOverview(Figure):
             "pieces": pieces,
             "scores": scores.tolist(),
             "above": int((scores > scores[self.layer - 1, self.head - 1]).sum()),
+            "profile": [of(chosen[None, None]).item() for of in SCORES.values()],
             "map": chosen.tolist(),
             "token": token,
             "most": int(chosen[token].argmax()),
