@@ -10,6 +10,9 @@ import torch
 
 from nbmark import graded
 
+PRINTED = {"precision": 8, "edgeitems": 3, "threshold": 1000, "floatmode": "maxprec"}
+PRINTED |= {"sign": "-", "nanstr": "nan", "infstr": "inf", "legacy": False}
+
 
 class Exercise(graded.Exercise):
     """The checks of one exercise, each run under settings of its own."""
@@ -41,10 +44,7 @@ def own_settings() -> Iterator[None]:
         kept.enter_context(torch.device("cpu"))
         kept.enter_context(torch.enable_grad())
         kept.enter_context(np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"))
-        kept.enter_context(
-            np.printoptions(precision=8, edgeitems=3, threshold=1000, floatmode="maxprec")
-        )
-        kept.enter_context(np.printoptions(sign="-", nanstr="nan", infstr="inf", legacy=False))
+        kept.enter_context(np.printoptions(**PRINTED))
         torch.set_default_dtype(torch.float32)
         torch.set_num_threads(1)  # the cases are small: threads would wait for each other
         torch.default_generator.manual_seed(0)  # that of the CPU alone
