@@ -16,8 +16,7 @@ def compare(function: Callable, score: str, *arguments: tuple) -> np.ndarray:
     Gives all numbers that the student's function returned.
     """
     cases = [Case(score, *each) for each in arguments]
-    given = [_ask(function, case) for case in cases]
-    pairs = list(zip(given, cases, strict=True))
+    pairs = [(_ask(function, case), case) for case in cases]
     for value, case in reversed(pairs):
         _require_shape(value, case)
     finite = [(value, case) for value, case in pairs if np.isfinite(value).all()]
@@ -34,7 +33,7 @@ def compare(function: Callable, score: str, *arguments: tuple) -> np.ndarray:
             seen = f"With {case} your score is {value[~np.isfinite(value)][0]}."
             cause = "nan_at_zero" if (case.maps == 0).any() else "not_finite"
             raise MISTAKES.failure(cause, _example(value, case), seen)
-    return np.concatenate([value.ravel() for value in given])
+    return np.concatenate([value.ravel() for value, _ in pairs])
 
 
 def _ask(function: Callable, case: Case) -> np.ndarray:
