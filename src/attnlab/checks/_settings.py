@@ -1,6 +1,5 @@
 """What a student's notebook may have set: a check sets it for itself and puts it back."""
 
-import functools
 import random
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -20,16 +19,7 @@ class Exercise(graded.Exercise):
     def check(self, points: int) -> Callable[[Callable[..., str]], Callable[..., None]]:
         """Make a graded check as `nbmark.graded.Exercise` does."""
         decorate = super().check(points)
-
-        def guard(test: Callable[..., str]) -> Callable[..., None]:
-            @functools.wraps(test)
-            def guarded(*args: object, **kwargs: object) -> str:
-                with own_settings():
-                    return test(*args, **kwargs)
-
-            return decorate(guarded)
-
-        return guard
+        return lambda test: decorate(own_settings()(test))
 
 
 @contextmanager

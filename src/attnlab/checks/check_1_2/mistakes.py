@@ -50,9 +50,8 @@ MISTAKES = Mistakes(
         of the module's weights counts heads.""").makes(weights=lambda case: case.right.mean(0)),
     transposed=Mistake("""{name} is transposed. Queries run downwards and keys to the right: a row
         for each query.""").makes(weights=lambda case: case.right[case.head].T),
-    wrong_head=Mistake("""`{name}` holds the weights of another head. Heads are counted from 0,
-        along the second axis of the module's weights.
-        """).makes(weights=lambda case: list(case.right)),
+    wrong_head=Mistake("""`{name}` holds the weights of another head. Count heads from 0, along the
+        second axis of the module's weights.""").makes(weights=lambda case: list(case.right)),
     mask_ignored=Mistake(f"""You run the module without the mask. Hand the mask on: {RUN}.
         """).makes(weights=lambda case: case.weights(None)[case.head]),
     mask_inverted=Mistake("""You invert the mask. True means may attend, for this module too, so
