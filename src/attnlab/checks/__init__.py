@@ -48,8 +48,7 @@ What it needs is in `_diagnose`:
 ``show``, ``show_wrong_row``
     the example of a message.
 
-`_figures` reads figures: ``read_figures``, ``heat_maps``, ``curves``, ``is_loglog``,
-``has_axis_labels``.
+`_figures` reads figures: ``read_figures``, ``heat_maps``, ``curves``, ``has_axis_labels``.
 
 Right and wrong answers stand in ``tests/attnlab/checks/exercise_1_N/``, as ``answers.py`` beside it
 says; each row of the table needs a wrong answer that it is told to.

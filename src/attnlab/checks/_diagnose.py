@@ -58,17 +58,11 @@ class Mistakes:
     def explain(
         self, quantity: str, given: Any, *case: Any, same: Callable[[Any, Any], bool] = agrees
     ) -> str | None:
-        """Find the first cause that makes of a case what the student gave; None if there is none.
-
-        `same` tells whether what was given is what a mistake makes.
-        """
+        """Find the first cause that makes of a case the same as was given, if there is one."""
         return first_cause([given], [self.made(quantity, *case)], same)
 
     def failure(self, cause: str, example: str = "", seen: str = "", **facts: Any) -> CheckFailed:
-        """Make the failure to raise: what was seen of it here, then the mistake's sentence.
-
-        `facts` fill the slots of the sentence.
-        """
+        """Make the failure: what was seen here, then the mistake's sentence with `facts` in it."""
         return CheckFailed(cause, f"{seen} {self.table[cause].said.format(**facts)}", example)
 
     def fail_if(self, wrong: Any, cause: str, *shown: str, **facts: Any) -> None:
@@ -92,10 +86,7 @@ def first_cause(
     made: Iterable[Iterable[tuple[str, Any]]],
     same: Callable[[Any, Any], bool] = agrees,
 ) -> str | None:
-    """Find the first cause that makes in every case what was given there.
-
-    `made` holds for each case the pairs that `Mistakes.made` gives.
-    """
+    """Find the first cause that in every case, as `Mistakes.made` says, makes what was given."""
     with np.errstate(all="ignore"):
         for pairs in zip(*made, strict=True):
             if all(same(value, wrong) for value, (_, wrong) in zip(given, pairs, strict=True)):

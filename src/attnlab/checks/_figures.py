@@ -36,10 +36,7 @@ def axes_of(figures: Iterable[Figure]) -> list[Axes]:
 
 
 def heat_maps(figures: Iterable[Figure], S: int) -> Iterator[tuple[Axes, np.ndarray]]:
-    """Give the S x S matrices that figures show, by imshow, pcolormesh and so on, with their axes.
-
-    A picture of several maps side by side is cut into them. Cells left blank count as 0.
-    """
+    """Give the S x S matrices that figures show, side by side or not; blank cells count as 0."""
     for ax in axes_of(figures):
         for matrix in _matrices_on(ax):
             rows, columns = (size // S for size in matrix.shape)
@@ -73,11 +70,6 @@ def curves(figures: Iterable[Figure]) -> Iterator[tuple[Axes, np.ndarray]]:
             yield ax, np.ma.filled(points, np.nan)
 
 
-def is_loglog(ax: Axes) -> bool:
-    """Tell whether both axes are logarithmic."""
-    return ax.get_xscale() == ax.get_yscale() == "log"
-
-
 def has_axis_labels(figures: Iterable[Figure]) -> bool:
     """Tell whether both axes are named, on some panel or for a whole figure."""
     axes = axes_of(figures)
@@ -87,10 +79,7 @@ def has_axis_labels(figures: Iterable[Figure]) -> bool:
 
 
 def show_weights(weights: np.ndarray, allowed: np.ndarray) -> None:
-    """Show a student's weights, (S_q, S_k), and beside them where the mask lets any be more than 0.
-
-    NaN is left blank.
-    """
+    """Show a student's weights, (S_q, S_k), NaN left blank, beside what the mask allows."""
     (yours, left), (shape, right) = plotting.panel(2.6, 2.2), plotting.panel(2.6, 2.2)
     plotting.heatmap(left, np.ma.masked_invalid(weights))
     plotting.heatmap(right, 0.5 * allowed, blocked=~allowed)

@@ -11,12 +11,6 @@ from attnlab.reference import softmax
 
 BY_ROW = "Divide each exponential by the sum of its own row."
 
-
-def by_column(scores: np.ndarray) -> np.ndarray:
-    """Give what a softmax over the queries makes of scores."""
-    return softmax(scores.T).T
-
-
 MISTAKES = Mistakes(
     no_scale=Mistake("""the scale is missing. Divide the scores by √d_k = √2 before the softmax.
         """).makes(weights=lambda c: PLAIN.weights if c is SCALED else []),
@@ -29,7 +23,7 @@ MISTAKES = Mistakes(
     scale_after_softmax=Mistake("""the scale belongs before the softmax.
         """).makes(weights=lambda c: PLAIN.weights / ROOT),
     softmax_axis=Mistake(f"""you normalised each column. {BY_ROW}
-        """).makes(weights=lambda c: [by_column(s) for s in BOTH]),
+        """).makes(weights=lambda c: [softmax(s.T).T for s in BOTH]),
     softmax_both_axes=Mistake(f"""the whole table sums to 1. {BY_ROW}
         """).makes(weights=lambda c: [np.exp(s) / np.exp(s).sum() for s in BOTH]),
     no_softmax=Mistake("""these are the scores. Turn each row into weights with a softmax.
@@ -48,7 +42,7 @@ MISTAKES = Mistakes(
         """).makes(weights=lambda c: c.weights[::-1]),
     percentages=Mistake("""these are percentages. Divide by 100.
         """).makes(weights=lambda c: 100 * c.weights),
-    one_row=Mistake("""this is one row. Give one for each of the two queries.""").makes(
+    one_row=Mistake("this is one row. Give one for each of the two queries.").makes(
         weights=lambda c: [*c.weights, c.weights[:1], c.weights[1:]],
         output=lambda c: [*c.output, c.output[:1], c.output[1:]],
     ),

@@ -11,8 +11,9 @@ from torch.nn import functional as F
 from attnlab.checks._diagnose import ask, differs, require_unchanged, show
 from attnlab.checks._settings import Exercise
 from attnlab.checks.check_1_3.cases import SIZES, Case, draw
-from attnlab.checks.check_1_3.compare import Function, attend, compare, require_own_work
+from attnlab.checks.check_1_3.compare import Function, attend, compare
 from attnlab.checks.check_1_3.mistakes import MISTAKES
+from attnlab.checks.check_1_3.numpy_only import require_numpy_only
 from nbmark.answers import case_rng, record
 
 LARGE = 1e4  # a score whose exponential overflows, and underflows where it is negative
@@ -123,10 +124,12 @@ def leaves_inputs_alone(function: Function) -> str:
 
 
 def _begin(function: Function, stage: str) -> tuple[Case, np.random.Generator]:
-    """Require the student's own work in NumPy; give a case, and the source of all others."""
+    """Require NumPy alone, and other weights for other inputs; give a case, and more at random."""
+    require_numpy_only(function)
     rng = case_rng(stage)
-    case = draw(rng)
-    require_own_work(function, case, draw(rng))
+    case, other = draw(rng), draw(rng)
+    (_, first), (_, second) = attend(function, case), attend(function, other)
+    MISTAKES.fail_if(not differs(first, second, 1e-9), "hard_coded", show(your_weights=first))
     return case, case_rng(f"{stage}, cases")
 
 

@@ -5,28 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from attnlab.checks._diagnose import ask, differs, show, show_wrong_row
+from attnlab.checks._diagnose import ask, differs, show_wrong_row
 from attnlab.checks._figures import show_weights
 from attnlab.checks.check_1_3.cases import Case
 from attnlab.checks.check_1_3.mistakes import MISTAKES, wrong_scale
-from attnlab.checks.check_1_3.numpy_only import require_numpy_only
 from attnlab.reference import scaled_dot_product_attention as reference
 
 Function = Callable[..., Any]
 
 
-def require_own_work(function: Function, one: Case, other: Case) -> None:
-    """Fail unless the function is NumPy's alone and answers two cases of one size differently."""
-    require_numpy_only(function)
-    (_, first), (_, second) = attend(function, one), attend(function, other)
-    MISTAKES.fail_if(not differs(first, second, 1e-9), "hard_coded", show(your_weights=first))
-
-
 def attend(function: Function, case: Case, words: str = "") -> tuple[np.ndarray, np.ndarray]:
-    """Call the function; give output (S_q, d_v) and weights (S_q, S_k), or say what is no array.
-
-    `words` say what is special about the case.
-    """
+    """Call the function; give output, (S_q, d_v), and weights, (S_q, S_k), or say what is wrong."""
     result = ask(function, *case.arguments().values(), case=words or str(case))
     one = not isinstance(result, tuple | list)
     MISTAKES.fail_if(one, "returns_output_only", kind=type(result).__name__)
@@ -67,9 +56,8 @@ def compare(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Call the function, compare output and weights with the oracle's, and give them.
 
-    For cases that bring out a single cause, `if_lost` is the one where a row that may read
-    something is NaN or all zeros, and `if_wrong`, said after what was `seen`, that of other wrong
-    weights.
+    Where a case brings out a single cause, `if_lost` is that of a row that may read something but
+    is NaN or zeros, and `if_wrong`, said after what was `seen`, that of other wrong weights.
     """
     output, weights = attend(function, case, words)
     right_output, right_weights = reference(case.Q, case.K, case.V, case.mask)

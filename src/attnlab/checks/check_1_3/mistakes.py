@@ -15,10 +15,6 @@ from attnlab.reference import softmax
 SCALE = "Divide the scores by √d_k, the root of a key's width, once."
 
 
-def _largest(scores: np.ndarray) -> np.ndarray:
-    return scores.max(-1, keepdims=True)  # (S_q, 1)
-
-
 def _shares(scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     if allowed.shape != scores.shape:  # a mask with swapped axes that has no room
         return np.array(np.nan)
@@ -70,7 +66,7 @@ MISTAKES = Mistakes(
     no_softmax=Mistake("""What you return as weights are the scores. Turn each row into shares that
         sum to 1 with a softmax.""").makes(weights=lambda c: list(c.both)),
     not_normalised=Mistake("""Your weights are the exponentials alone. Divide each row by its sum.
-        """).makes(weights=lambda c: [np.exp(s - top) for s in c.both for top in (0, _largest(s))]),
+        """).makes(weights=lambda c: [np.exp(s) for s in (*c.both, *c.shifted)]),
     no_exponential=Mistake("""You divide the scores by their sum. Take the exponential of each score
         first.""").makes(weights=lambda c: [s / s.sum(-1, keepdims=True) for s in c.both]),
     scale_after_softmax=Mistake("""Your rows sum to 1/√d_k. The scale belongs on the scores, before

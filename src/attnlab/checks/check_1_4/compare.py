@@ -11,14 +11,11 @@ from attnlab.checks.check_1_4.mistakes import MISTAKES
 
 
 def compare(function: Callable, score: str, *arguments: tuple) -> np.ndarray:
-    """Fail unless a score is right in all cases, the smallest first and general maps last.
-
-    Gives all numbers that the student's function returned.
-    """
+    """Give a score's values in all cases, the smallest first; fail unless they are right."""
     cases = [Case(score, *each) for each in arguments]
     pairs = [(_ask(function, case), case) for case in cases]
     for value, case in reversed(pairs):
-        _require_shape(value, case)
+        _require_shape(value, case)  # of general maps first
     finite = [(value, case) for value, case in pairs if np.isfinite(value).all()]
     for value, case in finite:
         if not close(value, case.right):

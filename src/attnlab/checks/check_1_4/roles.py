@@ -18,12 +18,8 @@ Scores = dict[str, np.ndarray]  # by role, (L, H) each
 
 
 def role_scores(maps: np.ndarray) -> Scores:
-    """Give the score behind each name, (L, H), from maps (L, B, H, S, S).
-
-    A relation lies two places or more apart, and at most half of the sequence, so that at least
-    half of the queries count.
-    """
-    half = maps.shape[-1] // 2
+    """Give the score behind each name, (L, H), from maps (L, B, H, S, S)."""
+    half = maps.shape[-1] // 2  # no relation is longer, so that half of the queries count
     offsets = [offset for offset in range(-half, half + 1) if abs(offset) > 1]
     relations = np.stack([relation(maps, offset) for offset in offsets])  # (offsets, L, H)
     near, flat = (Case(score, maps).right for score in ("adjacency", "uniformity"))

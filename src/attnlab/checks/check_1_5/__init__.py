@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from attnlab.checks._diagnose import ask, first_cause, read_number, show
-from attnlab.checks._figures import curves, is_loglog, read_figures
+from attnlab.checks._figures import curves, read_figures
 from attnlab.checks._settings import Exercise
 from attnlab.checks.check_1_5 import cases, profiles
 from attnlab.checks.check_1_5.cases import BOUNDS, OTHER, RECORDED, SIZES, fit, logarithms, tails
@@ -171,8 +171,9 @@ def _require_curve(drawn: list[tuple[Axes, np.ndarray]], curve: str, wanted: np.
     if not places:
         found = (MISTAKES.explain("points", points, wanted, same=_shows) for _, points in drawn)
         raise MISTAKES.failure(next(filter(None, found), "curve_missing"), curve=curve)
-    x, y = places[0].get_xscale(), places[0].get_yscale()
-    MISTAKES.fail_if(not any(map(is_loglog, places)), "not_loglog", curve=curve, x=x, y=y)
+    scales = [(ax.get_xscale(), ax.get_yscale()) for ax in places]
+    x, y = scales[0]
+    MISTAKES.fail_if(("log", "log") not in scales, "not_loglog", curve=curve, x=x, y=y)
 
 
 def _shows(points: np.ndarray, wanted: np.ndarray) -> bool:

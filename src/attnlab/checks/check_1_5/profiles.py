@@ -86,10 +86,7 @@ def require_seconds(profile: Callable) -> int:
 
 
 def require_usual_call(profile: Callable, calls: int) -> None:
-    """Fail where one slow call among those made for an n decides the result.
-
-    Of the calls for the i-th n one is slow, each time another one.
-    """
+    """Fail where one slow call, each time another one, decides the result for an n."""
     waiting = list(range(1, calls + 1)) if calls <= 8 else [1, 2, 3, calls // 2, calls]
     felt: list[int] = []
     for _ in range(3):  # again where the machine was too busy to tell
