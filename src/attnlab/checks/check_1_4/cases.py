@@ -51,14 +51,11 @@ def recompute(
 
 
 def draw_maps(stage: str) -> tuple[np.ndarray, np.ndarray]:
-    """Give the smallest maps that show a mistake, (1, 1, 1, 3, 3), and maps of all sizes.
-
-    They are sure enough of themselves that no two scores are nearly alike.
-    """
+    """Give the smallest maps that show a mistake, and general ones; no two scores nearly alike."""
     rng = case_rng(stage)
     odds = [np.exp(1.5 * rng.standard_normal((*n, n[-1]))) for n in ((1, 1, 1, 3), SIZES)]
-    small, general = (o / o.sum(-1, keepdims=True) for o in odds)  # (L, B, H, S, S)
-    return small, general
+    small, general = (o / o.sum(-1, keepdims=True) for o in odds)
+    return small, general  # (1, 1, 1, 3, 3), (L, B, H, S, S)
 
 
 def along(maps: np.ndarray, offset: int) -> np.ndarray:
