@@ -12,10 +12,7 @@ from attnlab.attention import masked_softmax
 
 
 class EncoderAttention(nn.Module):
-    """Frame of additive and multiplicative attention; a subclass defines `keys` and `scores`.
-
-    `d_dec` and `d_enc` are the widths of a decoder and of an encoder state.
-    """
+    """Frame of additive and multiplicative attention; a subclass defines `keys` and `scores`."""
 
     def __init__(self, d_dec: int, d_enc: int) -> None:
         super().__init__()
@@ -42,8 +39,7 @@ class EncoderAttention(nn.Module):
 
         Parameters
         ----------
-        state : Tensor, shape (B, d_dec) or (B, T_y, d_dec)
-            One decoder state for each sentence, or those of T_y steps at once.
+        state : Tensor, shape (B, d_dec), or (B, T_y, d_dec) for T_y steps at once
         encoder_states : Tensor, shape (B, T_x, d_enc)
         mask : bool Tensor, shape (B, T_x) or (1, T_x), optional, True where a position may be read
         keys : Tensor, optional
@@ -98,10 +94,6 @@ class BahdanauAttention(EncoderAttention):
     d_dec, d_enc, d_attn : int
         Widths of a decoder state, of an encoder state and of the network's one hidden layer, whole
         numbers from 1 on: anything else raises TypeError or ValueError.
-
-    Attributes
-    ----------
-    W_a, U_a, v_a : nn.Linear, the papers' names, without biases
 
     References
     ----------

@@ -42,8 +42,7 @@ class MultiHeadAttention(nn.Module):
     Attributes
     ----------
     W_q, W_k, W_v, W_o : nn.Linear, the paper's :math:`W^Q, W^K, W^V` of all heads, and :math:`W^O`
-    d_model, n_heads, d_k : int
-        Model width, heads, and the width of one head, ``d_model / n_heads``, which is d_v too.
+    d_k : int, the width of one head, ``d_model / n_heads``, which is d_v too
 
     Raises
     ------
@@ -86,10 +85,8 @@ class MultiHeadAttention(nn.Module):
         Parameters
         ----------
         query : Tensor, shape (B, S_q, d_model), the sequence that asks
-        key, value : Tensor, shape (B, S_k, d_model), the sequence that is asked
-            The same as `query` in self-attention.
-        mask : bool Tensor, broadcastable to (B, H, S_q, S_k), optional
-            True where a query may attend to a key.
+        key, value : Tensor, shape (B, S_k, d_model), the sequence that is asked, or `query` again
+        mask : bool Tensor, broadcastable to (B, H, S_q, S_k), optional, True = may attend
 
         Returns
         -------

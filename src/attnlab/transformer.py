@@ -33,8 +33,7 @@ def sinusoidal_positions(
     Parameters
     ----------
     max_len : int, how many positions, counted from 0
-    d_model : int
-        Width of a vector. If it is odd, the last sine stands without its cosine.
+    d_model : int, width of a vector; if it is odd, the last sine stands without its cosine
     dtype : torch.dtype, optional, of the result; the angles are computed in float64
     device : torch.device or str, optional
 
@@ -57,11 +56,10 @@ def sinusoidal_positions(
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention, then a small network on each position, both added to what they read.
+    """Self-attention, then a network `d_ff` wide on each position, both added to what they read.
 
-    The layer of Vaswani et al. (2017), sections 3.1 and 3.3; pre-norm as in Xiong et al. (2020),
-    "On Layer Normalization in the Transformer Architecture", figure 1b. `d_ff` is the hidden width
-    of the network.
+    Vaswani et al. (2017), sections 3.1 and 3.3; pre-norm as in Xiong et al. (2020), "On Layer
+    Normalization in the Transformer Architecture", figure 1b.
     """
 
     def __init__(self, d_model: int, n_heads: int, d_ff: int, bias: bool = True) -> None:
@@ -88,14 +86,12 @@ class TransformerEncoder(nn.Module):
     Parameters
     ----------
     vocab_size, d_model, n_heads, n_layers : int
-        Number of token ids; width of the tokens' vectors; heads of each layer, which must divide
-        it; number of layers.
+        Number of token ids; width of the tokens' vectors; heads of each layer; number of layers.
     d_ff : int, optional, hidden width of the feed-forward networks; ``4 * d_model`` unless given
     positions : bool, optional
         Whether to add sinusoidal positions to the embeddings. Without them, and without a mask
         that tells positions apart, reordering the tokens reorders the states and does no more.
-    bias : bool, optional
-        Whether the projections of the attentions have a bias.
+    bias : bool, optional, whether the projections of the attentions have a bias
 
     Raises
     ------
@@ -136,10 +132,8 @@ class TransformerEncoder(nn.Module):
         Parameters
         ----------
         tokens : int Tensor, shape (B, S)
-        mask : bool Tensor, broadcastable to (B, H, S, S), optional
-            True where a position may attend to another, in every layer: `make_padding_mask`,
-            `make_causal_mask`, or both joined by ``&``.
-        return_weights : bool, optional
+        mask : bool Tensor, broadcastable to (B, H, S, S), optional, for every layer
+            `make_padding_mask`, `make_causal_mask`, or both joined by ``&``.
 
         Returns
         -------

@@ -23,25 +23,7 @@ class ReleaseError(ValueError):
 
 
 def student_version(notebook: NotebookNode, name: str) -> NotebookNode:
-    """Make the exercise of a solution.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-        The solution; it is left as it is.
-    name : str
-        What to call it in an error.
-
-    Returns
-    -------
-    exercise : NotebookNode
-
-    Raises
-    ------
-    ReleaseError
-        If a region has no beginning or no end, or stands in a cell of the wrong kind; if a
-        cell's metadata for nbgrader lack something that it needs, or two cells have one name.
-    """
+    """Make the exercise of a solution; ReleaseError, with the `name`, if that cannot be done."""
     exercise = nbformat.from_dict(notebook)
     problems = (f"cell {label(cell)}: {said}" for cell, said in _problems(exercise.cells))
     if problem := next(problems, None):

@@ -54,7 +54,7 @@ trait, ``button(text, press)``, and ``put(trait, value)`` for anything else. Vie
 ``node``, call their ``paint``. A cell of a grid with ``press`` is a button named ``row, column``,
 and ``: text`` if it holds any. Pictures are made with ``svg``, with ``aria-hidden`` since
 ``describe`` says it all. Colours are ``var(--attn-0)`` to ``var(--attn-3)``, ``tint(share,
-series)`` and ``currentColor``; nothing follows from the hue alone. ``div.attn-row`` holds what
+series)`` and ``currentColor``; nothing follows from the hue alone. ``beside(...nodes)`` holds what
 stands side by side where there is room, ``div.attn-buttons`` a row of buttons. Motion asks
 ``calm()`` first. The live region is made for you.
 

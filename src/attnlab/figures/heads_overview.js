@@ -1,4 +1,4 @@
-import { bars, el, entropy, figure, fixed, grid, sum } from "./shared.js";
+import { bars, beside, entropy, figure, fixed, grid, sum } from "./shared.js";
 
 const mean = (xs) => sum(xs) / xs.length;
 // Mean weight on the key at this place, over all other queries
@@ -57,14 +57,12 @@ const build = (root, ui, { sentences }) => {
   large.node.classList.add("attn-tall");
   const reads = bars("", 1);
   root.append(
-    el(
-      "div",
-      { class: "attn-row" },
+    beside(
       ui.choice("sentence", { label: "Sentence", options: sentences.map((s, i) => [i, words(s)]) }),
       ui.choice("score", { label: "Colour by", options: Object.keys(SCORES).map((s) => [s, s]) }),
     ),
     overview.node,
-    el("div", { class: "attn-row" }, large.node, reads.node),
+    beside(large.node, reads.node),
   );
   return ({ layer, head }, { pieces, scores, map, token }) => {
     overview.paint({

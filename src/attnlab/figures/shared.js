@@ -40,6 +40,8 @@ export const el = (tag, attributes = {}, ...children) =>
 export const svg = (tag, attributes = {}, ...children) =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 export const change = (node, attributes) => fill(node, attributes, []);
+// What stands side by side where there is room.
+export const beside = (...nodes) => el("div", { class: "attn-row" }, ...nodes);
 
 // A table of numbers as a heat map. With `press(i, j)` its cells are buttons, one of them in the
 // tab order; arrow keys lead to the others. `paint` may change shape and labels at any time:
