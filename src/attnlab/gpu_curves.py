@@ -158,5 +158,6 @@ def plot(ax: Axes, name: str, points: list[tuple[int, float | None]], hue: int) 
     x, y = zip(*known, strict=True) if known else ((), ())
     ax.plot(x, y, color=plotting.COLOURS[hue], marker=plotting.MARKERS[hue], label=name)
     lost = [n for n, value in points if value is None]
-    edge = {"transform": ax.get_xaxis_transform(), "clip_on": False}
-    ax.plot(lost[:1], [0.03] * len(lost[:1]), "x", color=plotting.COLOURS[hue], **edge)
+    if lost:
+        edge = {"transform": ax.get_xaxis_transform(), "clip_on": False}
+        ax.plot(lost[:1], [0.03], "x", color=plotting.COLOURS[hue], **edge)
