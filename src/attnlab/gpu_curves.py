@@ -54,7 +54,7 @@ def read_curves(folder: str | Path, records: str, published: str) -> Curves:
     """
     found = read_records(folder, records)
     if not found:
-        return from_papers(json.loads((Path(folder) / published).read_text("utf-8")))
+        return read_published(folder, published)
     panels = [panel for record in found for panel in panels_of(record)]
     made = "; ".join(
         f"{record['device']}, {record['date']}, "
@@ -70,8 +70,9 @@ def read_curves(folder: str | Path, records: str, published: str) -> Curves:
     )
 
 
-def from_papers(entries: list[dict]) -> Curves:
-    """Give the panels of published numbers, with the papers that they are from."""
+def read_published(folder: str | Path, name: str) -> Curves:
+    """Read published numbers, a panel for each entry, with the papers that they are from."""
+    entries = json.loads((Path(folder) / name).read_text("utf-8"))
     panels = [
         Panel(
             f"{entry['device']}, $d_k$ = {entry['d_k']}\n{entry['measured']}",
