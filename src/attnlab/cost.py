@@ -142,3 +142,16 @@ def convolutional_layer(n: int, d: int, kernel: int) -> dict[str, int]:
         layers += 1
     flops, weights = 2 * kernel * n * d**2, kernel * d**2
     return {"flops": flops, "parameters": weights, "sequential_steps": 1, "path_length": layers}
+
+
+def kv_cache_bytes(
+    batch: int, n_layers: int, n_kv_heads: int, n: int, d_k: int, itemsize: int = 2
+) -> int:
+    """Give what the keys and values of n tokens take in all layers of a decoder that keeps them.
+
+    With grouped queries (Ainslie et al. 2023) there are fewer `n_kv_heads` than query heads; a
+    sliding window keeps no more than its width of n.
+    """
+    check_counts(batch=batch, n_layers=n_layers, n_kv_heads=n_kv_heads)
+    check_counts(n=n, d_k=d_k, itemsize=itemsize)
+    return 2 * batch * n_layers * n_kv_heads * n * d_k * itemsize

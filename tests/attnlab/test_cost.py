@@ -196,3 +196,13 @@ def test_a_recurrent_layer_has_as_many_steps_that_wait_for_each_other_as_positio
 def test_a_convolution_that_connects_nothing_is_refused(kernel):
     with pytest.raises(ValueError, match=rf"kernel={kernel} connects no two positions"):
         cost.convolutional_layer(11, 7, kernel)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
+def test_a_cache_has_the_bytes_of_the_keys_and_values_that_it_keeps(dtype):
+    layers = [torch.zeros(2, 3, 7, 11, 5, dtype=dtype) for _ in range(13)]  # K and V: B, H, n, d_k
+    kept = cost.kv_cache_bytes(3, 13, 7, 11, 5, dtype.itemsize)
+    assert sum(layer.nbytes for layer in layers) == kept
+    assert cost.kv_cache_bytes(3, 13, 14, 11, 5, dtype.itemsize) == 2 * kept
+    with pytest.raises(ValueError, match="n is -1"):
+        cost.kv_cache_bytes(1, 1, 1, -1, 1)
