@@ -69,7 +69,7 @@ class MultiHeadAttention(nn.Module):
 
     def split_heads(self, x: Tensor) -> Tensor:
         """Cut the width into heads: (B, S, d_model) to (B, H, S, d_k)."""
-        x = x.unflatten(-1, (self.n_heads, self.d_k))  # (B, S, H, d_k)
+        x = x.unflatten(-1, (self.n_heads, -1))  # (B, S, H, d_k)
         return x.transpose(1, 2)  # (B, H, S, d_k)
 
     def merge_heads(self, x: Tensor) -> Tensor:
