@@ -218,7 +218,8 @@ def test_what_is_no_number_is_put_back_on_leaving_the_field(open_page):
 
 def test_a_stroke_of_the_pointer_paints_the_cells_that_it_crosses(open_page):
     root, _ = open_figure(open_page, MaskPainter)
-    cells = [root.get_by_role("button", name=f"1, {j}", exact=True) for j in range(6)]
+    names = [f"she, {word}" for word in MaskPainter().words[:6]]
+    cells = [root.get_by_role("button", name=name, exact=True) for name in names]
     cells[1].scroll_into_view_if_needed()
     flipped = []
     for path in ([2, 3, 4], [4, 3], [5]):  # two strokes and a click

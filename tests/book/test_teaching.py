@@ -1,8 +1,13 @@
 """Pages that teach first: little code in sight, no bare truth values, questions before answers."""
 
+import re
+
+import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from files import ROOT
+
+from attnlab import figures
 
 # What is in sight at 1440 x 900 with all folds closed: the share of code and output in the height
 # of the text, and the number of screens.
@@ -28,6 +33,33 @@ def test_a_section_asks_at_least_three_questions_and_says_what_one_can_do_now(bo
     assert len(html.select("article div.predict")) >= 3
     assert "You can now" in html.select_one("article").get_text()
     assert html.select("article details.claims")
+
+
+CALL = re.compile(rf"^(?:{'|'.join(figures.__all__)})[.(]", re.M)
+
+
+def told_before_asked(cells):
+    """Name the interactive figures before which the text does not ask the reader to predict."""
+    text, found = "", []
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            text = cell.source
+        elif CALL.search(cell.source) and ":::{predict}" not in text:
+            found.append(cell.source)
+    return found
+
+
+@pytest.mark.parametrize("page", TAUGHT)
+def test_each_interactive_figure_asks_before_it_tells(page):
+    assert told_before_asked(nbformat.read(ROOT / f"{page}.ipynb", 4).cells) == []
+
+
+def test_a_figure_that_tells_before_it_asks_is_found():
+    asks = nbformat.v4.new_markdown_cell(":::{predict} Which?\nThis.\n:::")
+    tells = nbformat.v4.new_markdown_cell("Look.")
+    figure = nbformat.v4.new_code_cell("MaskPainter()")
+    assert told_before_asked([asks, figure]) == []
+    assert told_before_asked([asks, tells, figure]) == ["MaskPainter()"]
 
 
 @pytest.fixture(scope="module", params=TAUGHT)
