@@ -38,24 +38,17 @@ def returns_all_maps(attention_maps: Callable) -> str:
         MISTAKES.fail_if(not alike, "returns_pair")
         given = read_array("attention_maps(model, x)", given)
         if not close(given, right):
-            cause, example = _explain_maps(given, right, model, x)
+            again = partial(recompute, model, x)
+            cause = MISTAKES.explain("maps", given, right, again, same=close)
+            states, example = (*x.shape, model.embedding.embedding_dim), ""
+            if cause is None and given.shape == right.shape:
+                cause, example = "wrong_maps", show(yours=given[0, 0, 0], model=right[0, 0, 0])
+            other = "states_for_maps" if given.shape == states else "wrong_shape"
             seen = f"With {case} your maps have shape {given.shape}."
             fits = f"(layers, B, H, S, S), here {right.shape}"
-            raise MISTAKES.failure(cause, example, seen, fits=fits)
+            raise MISTAKES.failure(cause or other, example, seen, fits=fits)
         record(f"maps of {L} layers", given[:, 0])
     return "Your function gives the maps of every layer, sequence and head, for any model."
-
-
-def _explain_maps(
-    given: np.ndarray, right: np.ndarray, model: TransformerEncoder, x: Tensor
-) -> tuple[str, str]:
-    """Find the cause of wrong maps, and an example."""
-    if cause := MISTAKES.explain("maps", given, right, partial(recompute, model, x), same=close):
-        return cause, ""
-    if given.shape == right.shape:
-        return "wrong_maps", show(yours=given[0, 0, 0], model=right[0, 0, 0])
-    states = (*x.shape, model.embedding.embedding_dim)
-    return "states_for_maps" if given.shape == states else "wrong_shape", ""
 
 
 @exercise.check(points=2)

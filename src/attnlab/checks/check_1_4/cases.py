@@ -74,6 +74,11 @@ def entropies(maps: np.ndarray, more: float = 0.0) -> np.ndarray:
     return -(maps * logs).sum(-1) / np.log(maps.shape[-1])
 
 
+def uniformity(maps: np.ndarray, more: float = 0.0) -> np.ndarray:
+    """Give the mean of that, (L, H)."""
+    return entropies(maps, more).mean((1, 3))
+
+
 class Case:
     """What ``"relation"``, ``"adjacency"`` or ``"uniformity"`` is called with, and gives."""
 
@@ -85,6 +90,8 @@ class Case:
             self.sides = [along(maps, k) for k in ([-1, 1] if offset is None else [offset])]
         self.means = [side.mean((1, 3)) for side in self.sides]
         self.right = np.max(self.means, axis=0)  # (L, H)
+        self.nats = self.right * np.log(self.S)  # of a uniformity
+        self.by_all = self.right * self.sides[0].shape[-1] / self.S  # queries, of other scores
 
     def __str__(self) -> str:
         sizes = " x ".join(map(str, self.maps.shape))

@@ -9,7 +9,7 @@ Quantities: ``maps`` of all layers, from the right ones and a function that runs
 import numpy as np
 
 from attnlab.checks._diagnose import Mistake, Mistakes
-from attnlab.checks.check_1_4.cases import Case, entropies, relation
+from attnlab.checks.check_1_4.cases import Case, entropies, relation, uniformity
 
 LAYER_1 = "Layer 1 of the text is the one next to the embedding, index 0: maps[0]."
 WHOLE = "The model's own forward returns the weights of all layers."
@@ -34,32 +34,11 @@ def _both_sides(case: Case) -> list:
     return [sum(sides), sum(sides) / 2, np.maximum(*sides)]
 
 
-def _by_all(case: Case) -> np.ndarray:
-    return case.right * case.sides[0].shape[-1] / case.S
-
-
 def _per_query(case: Case) -> list:
     """Take the larger side of each query; where it has one alone it counts as larger, or not."""
     left, right = (np.pad(s, [(0, 0)] * 3 + [(1, 1)]) for s in case.sides)  # (L, B, H, S + 1)
     larger = np.maximum(left[..., :-1], right[..., 1:])  # (L, B, H, S)
     return [larger.mean((1, 3)), np.maximum(*case.sides).mean((1, 3))]
-
-
-def _averaged_first(case: Case) -> list:
-    means = [case.maps.mean(axes, keepdims=True) for axes in (1, -2, (1, -2))]
-    return [entropies(mean).mean((1, 3)) for mean in means]
-
-
-def _with_more(case: Case) -> list:
-    return [entropies(case.maps, more).mean((1, 3)) for more in (0.1, 0.01, 0.001)]
-
-
-def _nats(case: Case) -> np.ndarray:
-    return case.right * np.log(case.S)
-
-
-def _by_other_sizes(case: Case) -> list:
-    return [_nats(case) / np.log(size) for size in (*case.maps.shape[:3], case.S**2)]
 
 
 def _keys(L: int, H: int, first: tuple[int, int] = (0, 0)) -> set[tuple[int, int]]:
@@ -126,7 +105,8 @@ MISTAKES = Mistakes(
     both_sides=Mistake("""You count both sides. The offset has a sign: +2 and -2 are two relations.
         """).makes(relation=_both_sides),
     counts_outside=Mistake("""You divide by all S queries. Those whose key would fall outside do not
-        count: divide by S - abs(offset).""").makes(relation=_by_all, adjacency=_by_all),
+        count: divide by S - abs(offset).
+        """).makes(relation=lambda c: c.by_all, adjacency=lambda c: c.by_all),
     wraps_around=Mistake("""Your keys wrap around the end of the sequence. Leave a query out where
         query + offset lies outside of 0 ... S - 1.""").makes(relation=_wrapped),
     argmax_share=Mistake("""You count how often the key gets the largest weight. Average the weight
@@ -150,9 +130,9 @@ MISTAKES = Mistakes(
         """).makes(adjacency=lambda c: np.maximum(c.right, relation(c.maps, 0))),
     # The uniformity
     not_normalised=Mistake(f"""Your entropy is in nats and not yet divided. {LOG_S}
-        """).makes(uniformity=_nats),
+        """).makes(uniformity=lambda c: c.nats),
     bits_not_normalised=Mistake(f"""Your entropy is in bits and not yet divided. {LOG_S} Take both
-        logarithms to the same base.""").makes(uniformity=lambda c: _nats(c) / np.log(2)),
+        logarithms to the same base.""").makes(uniformity=lambda c: c.nats / np.log(2)),
     mixed_logarithms=Mistake("""Entropy and log S have different bases. Take one for both.
         """).makes(uniformity=lambda c: [c.right * f for f in BASES]),
     sign=Mistake("""Your entropy is negative, as the logarithm of a weight is. Put a minus in front
@@ -160,17 +140,21 @@ MISTAKES = Mistakes(
     reversed=Mistake("""Yours is 1 where a head looks at one key. Uniformity is the other way round:
         1 where all keys get the same.""").makes(uniformity=lambda c: 1 - c.right),
     wrong_length=Mistake(f"""You divide by the logarithm of another number than S. {LOG_S}
-        """).makes(uniformity=_by_other_sizes),
-    divided_by_S=Mistake(f"You divide by S. {LOG_S}").makes(uniformity=lambda c: _nats(c) / c.S),
+        """).makes(uniformity=lambda c: [c.nats / np.log(n) for n in (*c.maps.shape[:3], c.S**2)]),
+    divided_by_S=Mistake(f"You divide by S. {LOG_S}").makes(uniformity=lambda c: c.nats / c.S),
     perplexity=Mistake(f"""You give the share of keys in use, exp(entropy) / S. {LOG_S}
         """).makes(uniformity=lambda c: (c.S ** entropies(c.maps)).mean((1, 3)) / c.S),
     averaged_first=Mistake("""You average the maps and take the entropy of the mean. Take that of
-        each row first, then average.""").makes(uniformity=_averaged_first),
+        each row first, then average.""").makes(
+        uniformity=lambda c: [uniformity(c.maps.mean(a, keepdims=True)) for a in (1, -2, (1, -2))]
+    ),
     nan_to_zero=Mistake("""You turn the nan of a whole row into 0, and lose what its other weights
         add. Leave out the single weights that are 0.
         """).makes(uniformity=lambda c: (entropies(c.maps) * c.maps.all(-1)).mean((1, 3))),
     large_epsilon=Mistake("""What you add inside the logarithm shifts the entropy. Skip weights of
-        0, or add something like 1e-12.""").makes(uniformity=_with_more),
+        0, or add something like 1e-12.""").makes(
+        uniformity=lambda c: [uniformity(c.maps, more) for more in (0.1, 0.01, 0.001)]
+    ),
     nan_at_zero="""A computer takes 0 times log 0 for nan. A weight of 0 adds nothing to the
         entropy: leave it out.""",
     # All three scores
