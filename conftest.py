@@ -37,7 +37,9 @@ FIRST = (
 # browser or a built book.
 SLOW = (
     *("*.ipynb", "tests/attnlab/test_flash_triton.py", "tests/nbmark/test_p[lo]*"),
+    *("tests/nbmark/test_own_kernel.py", "tests/nbmark/test_running.py"),
     *("tests/book/test_check.py", "tests/book/test_exercises.py", "tests/book/test_nbgrader.py"),
+    "tests/book/test_predict.py",
 )
 SLOW_FIXTURES = {"browser", "book", "tiny"}
 

@@ -133,8 +133,7 @@ class LuongAttention(EncoderAttention):
     Raises
     ------
     TypeError, ValueError
-        If a width is no whole number; if it is below 1, `score` is none of the three, or is
-        ``"dot"`` while `d_dec` and `d_enc` differ.
+        If a width is no whole number; if it is below 1, or the score is ``"dot"`` for two widths.
 
     References
     ----------

@@ -59,11 +59,7 @@ def attention_weights(
 
 
 def scaled_dot_product_attention(
-    Q: Tensor,
-    K: Tensor,
-    V: Tensor,
-    mask: Tensor | None = None,
-    scale: float | None = None,
+    Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, scale: float | None = None
 ) -> tuple[Tensor, Tensor]:
     r"""Compute :math:`\mathrm{softmax}(QK^\top / \sqrt{d_k})\,V` and the weights that led to it.
 
