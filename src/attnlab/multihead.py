@@ -30,7 +30,8 @@ class MultiHeadAttention(nn.Module):
     r"""H attention functions side by side, each on its own d_k-wide slice of the model width.
 
     The three input projections of all heads are stored as one d_model x d_model matrix each: rows
-    ``i * d_k`` to ``(i + 1) * d_k`` of ``W_q.weight`` belong to head ``i``.
+    ``i * d_k`` to ``(i + 1) * d_k`` of ``W_q.weight`` belong to head ``i``. See
+    Vaswani et al. (2017), "Attention Is All You Need", section 3.2.2.
 
     Parameters
     ----------
@@ -49,10 +50,6 @@ class MultiHeadAttention(nn.Module):
     TypeError, ValueError
         If a size is no whole number; if `n_heads` does not divide `d_model`, or `dropout` is no
         probability.
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention Is All You Need", section 3.2.2.
     """
 
     def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0, bias: bool = True) -> None:
