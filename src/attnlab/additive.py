@@ -42,14 +42,12 @@ class EncoderAttention(nn.Module):
         state : Tensor, shape (B, d_dec), or (B, T_y, d_dec) for T_y steps at once
         encoder_states : Tensor, shape (B, T_x, d_enc)
         mask : bool Tensor, shape (B, T_x) or (1, T_x), optional, True where a position may be read
-        keys : Tensor, optional
-            What ``self.keys(encoder_states)`` returned, to compute it only once a sentence.
+        keys : Tensor, optional, what ``self.keys(encoder_states)`` gave, to compute it only once
 
         Returns
         -------
         context : Tensor, shape (B, d_enc) or (B, T_y, d_enc)
-        weights : Tensor, shape (B, T_x) or (B, T_y, T_x)
-            Each row sums to 1, or to 0 where the mask leaves nothing.
+        weights : Tensor, shape (B, T_x) or (B, T_y, T_x); a row sums to 1, or to 0 if all is masked
 
         Raises
         ------

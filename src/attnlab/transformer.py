@@ -132,8 +132,7 @@ class TransformerEncoder(nn.Module):
         Raises
         ------
         TypeError, ValueError
-            If `tokens` or the mask have another dtype; if they have another shape, or a token id
-            lies outside the vocabulary.
+            If a dtype is another; if a shape is, or an id lies outside the vocabulary.
         """
         self._check(tokens)
         x = self.embedding(tokens)  # (B, S, d_model)
