@@ -33,8 +33,8 @@ FIRST = (
     *("tests/book/test_exercise_pages.py", "tests/book/test_chapter_outputs.py"),
     *("tests/attnlab/checks/*1_5*", "tests/nbmark/test_plugin.py", "tests/book/test_widgets.py"),
 )
-# What `make test-fast` leaves out: whatever runs notebooks or compiles, whatever needs a browser or a
-# built book, and the answers that measure time.
+# What `make test-fast` leaves out: whatever runs notebooks or compiles, whatever needs a browser or
+# a built book, and the answers that measure time.
 SLOW_ANSWERS = (f"{ANSWERS} 1_5",)
 SLOW = (
     *("*.ipynb", "tests/attnlab/test_flash_triton.py", "tests/nbmark/test_p[lo]*"),
