@@ -59,13 +59,12 @@ def attention_weights(
 
 
 def scaled_dot_product_attention(
-    Q: Tensor,
-    K: Tensor,
-    V: Tensor,
-    mask: Tensor | None = None,
-    scale: float | None = None,
+    Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, scale: float | None = None
 ) -> tuple[Tensor, Tensor]:
     r"""Compute :math:`\mathrm{softmax}(QK^\top / \sqrt{d_k})\,V` and the weights that led to it.
+
+    Vaswani et al. (2017), "Attention Is All You Need", equation 1. Beside the mask's faults it
+    raises ValueError if the widths of `Q` and `K` differ or are 0, or the lengths of `K` and `V`.
 
     Parameters
     ----------
@@ -80,16 +79,6 @@ def scaled_dot_product_attention(
     output : Tensor, shape (..., S_q, d_v)
         For each query the weighted mean of the values, or zeros where the mask leaves it nothing.
     weights : Tensor, shape (..., S_q, S_k)
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `mask` is not boolean; if it does not fit, the widths of `Q` and `K` differ or are 0, or
-        the lengths of `K` and `V` differ.
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention Is All You Need", equation 1.
     """
     if K.shape[-2] != V.shape[-2]:
         raise ValueError(

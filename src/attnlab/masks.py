@@ -81,8 +81,7 @@ def make_padding_mask(lengths: Tensor | Sequence[int], max_len: int) -> Tensor:
 
     Parameters
     ----------
-    lengths : int Tensor or sequence of int, shape (B,)
-        How many tokens of each sequence are real. A length of 0 gives a fully masked row.
+    lengths : int Tensor or sequence of int, shape (B,), how many tokens of each sequence are real
     max_len : int, the length S_k that the batch is padded to
 
     Returns
@@ -91,10 +90,9 @@ def make_padding_mask(lengths: Tensor | Sequence[int], max_len: int) -> Tensor:
 
     Raises
     ------
-    TypeError
-        If a length is no whole number: a share of `max_len`, NaN, or a row of a boolean mask.
-    ValueError
-        If a length is negative or exceeds `max_len`, or `lengths` is not one-dimensional.
+    TypeError, ValueError
+        If a length is no whole number, as NaN or a truth value; if one lies outside of 0 ...
+        `max_len`, or `lengths` has not one dimension.
     """
     check_counts(max_len=max_len)
     lengths = torch.as_tensor(lengths)

@@ -30,7 +30,8 @@ class MultiHeadAttention(nn.Module):
     r"""H attention functions side by side, each on its own d_k-wide slice of the model width.
 
     The three input projections of all heads are stored as one d_model x d_model matrix each: rows
-    ``i * d_k`` to ``(i + 1) * d_k`` of ``W_q.weight`` belong to head ``i``.
+    ``i * d_k`` to ``(i + 1) * d_k`` of ``W_q.weight`` belong to head ``i``. See
+    Vaswani et al. (2017), "Attention Is All You Need", section 3.2.2.
 
     Parameters
     ----------
@@ -49,10 +50,6 @@ class MultiHeadAttention(nn.Module):
     TypeError, ValueError
         If a size is no whole number; if `n_heads` does not divide `d_model`, or `dropout` is no
         probability.
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention Is All You Need", section 3.2.2.
     """
 
     def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0, bias: bool = True) -> None:
@@ -101,6 +98,16 @@ class MultiHeadAttention(nn.Module):
             If `mask` is not boolean; if it does not fit, an input is not (B, S, d_model), or the
             three differ in B or keys and values in S.
         """
+        self._check(query, key, value)
+        Q = self.split_heads(self.W_q(query))  # (B, H, S_q, d_k)
+        K = self.split_heads(self.W_k(key))  # (B, H, S_k, d_k)
+        V = self.split_heads(self.W_v(value))  # (B, H, S_k, d_k)
+        weights = attention_weights(Q, K, mask)  # (B, H, S_q, S_k)
+        context = self.dropout(weights) @ V  # (B, H, S_q, d_k)
+        return self.W_o(self.merge_heads(context)), weights  # (B, S_q, d_model), (B, H, S_q, S_k)
+
+    def _check(self, query: Tensor, key: Tensor, value: Tensor) -> None:
+        """Raise ValueError unless the shapes fit."""
         for name, x in (("query", query), ("key", key), ("value", value)):
             if x.dim() != 3 or x.shape[-1] != self.d_model:
                 raise ValueError(
@@ -111,12 +118,6 @@ class MultiHeadAttention(nn.Module):
                 f"query, key and value have shapes {tuple(query.shape)}, {tuple(key.shape)} and "
                 f"{tuple(value.shape)}: they need the same B, and each key its own value"
             )
-        Q = self.split_heads(self.W_q(query))  # (B, H, S_q, d_k)
-        K = self.split_heads(self.W_k(key))  # (B, H, S_k, d_k)
-        V = self.split_heads(self.W_v(value))  # (B, H, S_k, d_k)
-        weights = attention_weights(Q, K, mask)  # (B, H, S_q, S_k)
-        context = self.dropout(weights) @ V  # (B, H, S_q, d_k)
-        return self.W_o(self.merge_heads(context)), weights  # (B, S_q, d_model), (B, H, S_q, S_k)
 
 
 def count_parameters(d_model: int, n_heads: int, bias: bool = True) -> int:

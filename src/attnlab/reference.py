@@ -36,8 +36,7 @@ def scaled_dot_product_attention(
     Returns
     -------
     output : float64 array, shape (..., S_q, d_v)
-    weights : float64 array, shape (..., S_q, S_k)
-        Each row sums to 1, or to 0 where the mask leaves the query nothing.
+    weights : float64 array, shape (..., S_q, S_k); a row sums to 1, or to 0 if nothing is allowed
 
     Raises
     ------

@@ -15,20 +15,14 @@ from attnlab.training import Batches, descend
 
 
 class Seq2Seq(nn.Module):
-    """Encoder and decoder in one, both of them `attnlab.recurrent`'s.
+    """Encoder and decoder in one: see `attnlab.recurrent`, which names papers and errors too.
 
     Parameters
     ----------
     source_size, target_size : int, number of source and of target words, reserved ids included
-    d_embed, d_state : int, width of a word's vector and of a state
+    d_embed, d_state : int, width of a word's vector and of a state, which must be even
     attention : {None, "bahdanau", "luong"}, optional
-    repeat_summary : bool, optional, see `attnlab.recurrent.Decoder`, which names the papers too
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a size is no whole number; if one is below 1, `d_state` is odd, there is no such
-        attention, or attention and `repeat_summary` come together.
+    repeat_summary : bool, optional, without attention
     """
 
     def __init__(

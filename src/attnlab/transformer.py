@@ -6,7 +6,7 @@ are of one size in all layers, and training needs no warm-up of the learning rat
 2020). The price is one more normalisation after the last layer.
 
 There is no dropout: the book trains on data drawn afresh for every step, which cannot be learnt by
-heart.
+heart. Sizes are whole numbers from 1 on: anything else raises TypeError or ValueError.
 """
 
 import torch
@@ -32,7 +32,7 @@ def sinusoidal_positions(
 
     Parameters
     ----------
-    max_len : int, how many positions, counted from 0
+    max_len : int, how many positions, counted from 0; it may be 0
     d_model : int, width of a vector; if it is odd, the last sine stands without its cosine
     dtype : torch.dtype, optional, of the result; the angles are computed in float64
     device : torch.device or str, optional
@@ -40,11 +40,6 @@ def sinusoidal_positions(
     Returns
     -------
     P : Tensor, shape (max_len, d_model)
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a size is no whole number; if `max_len` is negative or `d_model` is below 1.
     """
     check_counts(max_len=max_len)
     check_counts(least=1, d_model=d_model)
@@ -83,24 +78,18 @@ class EncoderLayer(nn.Module):
 class TransformerEncoder(nn.Module):
     """Embedding, positions, a stack of encoder layers, and a last normalisation.
 
+    Vaswani et al. (2017), "Attention Is All You Need", section 3.
+
     Parameters
     ----------
     vocab_size, d_model, n_heads, n_layers : int
-        Number of token ids; width of the tokens' vectors; heads of each layer; number of layers.
+        Number of token ids; width of the tokens' vectors; heads of each layer, which must divide
+        it, or ValueError is raised; number of layers.
     d_ff : int, optional, hidden width of the feed-forward networks; ``4 * d_model`` unless given
     positions : bool, optional
         Whether to add sinusoidal positions to the embeddings. Without them, and without a mask
         that tells positions apart, reordering the tokens reorders the states and does no more.
     bias : bool, optional, whether the projections of the attentions have a bias
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a size is no whole number; if one is below 1, or `n_heads` does not divide `d_model`.
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention Is All You Need", section 3.
     """
 
     def __init__(
@@ -143,8 +132,7 @@ class TransformerEncoder(nn.Module):
         Raises
         ------
         TypeError, ValueError
-            If `tokens` or the mask have another dtype; if they have another shape, or a token id
-            lies outside the vocabulary.
+            If a dtype is another; if a shape is, or an id lies outside the vocabulary.
         """
         self._check(tokens)
         x = self.embedding(tokens)  # (B, S, d_model)

@@ -123,16 +123,14 @@ def difference(key: Iterable[Mapping[str, Any]], outputs: Iterable[Mapping[str, 
     if given.keys() != right.keys():
         odd = sorted(given.keys() ^ right.keys())
         return f"it did not record the answers that the solution records: {', '.join(odd)}"
-    off = [name for name, value in right.items() if not _agree(given[name], value)]
+    off = [n for n, key in right.items() if not same(given[n], decode(key), _tolerance(key))]
     return f"its answers are not the solution's: {', '.join(off)}" if off else ""
 
 
-def _agree(given: Any, encoded: Any) -> bool:
-    """Tell whether a value is that of the key, within the tolerance that the key names."""
-    tolerance = TOLERANCE
-    if isinstance(encoded, Mapping) and "tolerance" in encoded:
-        tolerance = encoded["tolerance"]
-    return same(given, decode(encoded), tolerance)
+def _tolerance(encoded: Any) -> float:
+    """Give the tolerance that a recorded value names."""
+    named = isinstance(encoded, Mapping) and "tolerance" in encoded
+    return encoded["tolerance"] if named else TOLERANCE
 
 
 def same(given: Any, right: Any, tolerance: float = TOLERANCE) -> bool:

@@ -1,5 +1,11 @@
 """The verdict: what is worth points, what a submission earned of it, and why not more.
 
+How points count: a check is worth the points of its decorator (`nbmark.graded`), which a release
+writes into its graded cell. `nbmark.submission` reads them from the original, never from the
+student's file, and puts the student's answers into a copy of the original that is then run. A cell
+earns all of its points or none: `Evidence.why_not` says which. What a person reads, or nobody ran,
+is neither earned nor lost: `Ledger` tells these apart, and `Score` adds up.
+
 Everybody who gives points asks here: a student's check in a terminal, pytest's `--points`, and the
 checks themselves, which tell a student how far the exercise has come.
 """

@@ -31,7 +31,7 @@ def test_a_method_is_shown_at_the_margin():
 
 def test_a_class_is_shown_without_the_docstrings_of_its_methods():
     _, code = source_code.code_without_docstring("attnlab.multihead.MultiHeadAttention")
-    assert code.count("def ") == 4
+    assert code.count("def ") == 5
     assert '"""' not in code
     ast.parse(code)
 
