@@ -16,6 +16,7 @@ module                   section       holds
 `translator`             1.2 to 1.7    encoder and decoder: the whole Transformer, small
 `story`                  1.2 to 1.7    the sentence of the whole chapter, and its trained models
 `trace`                  1.2 to 1.7    every tensor of a translation, and what breaks without a part
+`flow`                   1.7           every tensor of one layer, caught on its way
 `sequence_labelling`     Ex. 1.4       labels for every position: training, accuracy
 `training`               1.1, 1.2      the one training loop
 `tasks`, `language`      1.1, 1.2      synthetic data with known answers; a verb-final language

@@ -1,5 +1,8 @@
 """Multi-head attention as one module, and its parameter count.
 
+The book's equations, all in section 1.6: eq-head and eq-multi-head are `MultiHeadAttention`, and
+eq-multi-head-parameters is `count_parameters`.
+
 ``python -m attnlab.multihead`` runs the verification of section 1.8.
 """
 
@@ -70,7 +73,7 @@ class MultiHeadAttention(nn.Module):
 
     def split_heads(self, x: Tensor) -> Tensor:
         """Cut the width into heads: (B, S, d_model) to (B, H, S, d_k)."""
-        x = x.unflatten(-1, (self.n_heads, self.d_k))  # (B, S, H, d_k)
+        x = x.unflatten(-1, (self.n_heads, -1))  # (B, S, H, d_k)
         return x.transpose(1, 2)  # (B, H, S, d_k)
 
     def merge_heads(self, x: Tensor) -> Tensor:

@@ -110,7 +110,8 @@ PAGES = {
     "index.md": "# Book",
     "1_00_building.md": "# Building",
     "measured.md": "# Measured\n\n```{claims}\n```\n\n```{bibliography}\n```",
-    "summary.md": "# Summary\n\nHigh ({claim}`tower`), long ({claim}`bridge`).",
+    "summary.md": "# Summary\n\nHigh ({claim}`tower`), long ({claim}`bridge`), "
+    "and {claim}`of height $h$ <tower>`.",
 }
 
 
@@ -163,6 +164,11 @@ def test_table_and_links_follow_the_notebooks_and_a_claim_that_fails_is_a_warnin
     assert "length 9" in BeautifulSoup(bridges, "html.parser").select_one("details").get_text()
     summary = (tmp_path / "html" / "summary.html").read_text(encoding="utf-8")
     assert re.search(r'href="1_02_towers.html#claim-tower"[^>]*>(<[^>]*>)?1\.2\.2<', summary)
+    named = BeautifulSoup(summary, "html.parser").select("a[href='1_02_towers.html#claim-tower']")[
+        1
+    ]
+    assert re.fullmatch(r"of height .*h.*", named.get_text())
+    assert named["title"] == "Measured in 1.2.2"
 
     write_notebooks(book, height="height: 8\n", length="width 9\n")
     done = build(book)

@@ -19,7 +19,7 @@ from folds import Fold, FoldLine
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.environment.collectors import EnvironmentCollector
-from sphinx.util.docutils import SphinxDirective, SphinxRole
+from sphinx.util.docutils import ReferenceRole, SphinxDirective
 from sphinx.util.logging import getLogger
 from sphinx.util.nodes import make_refnode
 
@@ -116,36 +116,41 @@ def section_anchor(node: nodes.Element) -> str:
 
 
 class ClaimLink(nodes.Inline, nodes.Element):
-    """A link to the cell ``cell`` of ``page``; its text is known once all pages are numbered."""
+    """A link to the cell ``cell`` of ``page``, of the text that it holds.
+
+    Without one it shows a section's number, which is known once all pages are numbered.
+    """
 
 
 def resolve_links(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Turn each link into a reference that shows the number of the cell's section."""
+    """Turn each link into a reference, and put the number of the cell's section on it."""
     for node in list(doctree.findall(ClaimLink)):
         page, cell = node["page"], node["cell"]
         numbers = app.env.toc_secnumbers.get(page, {})
         number = numbers.get(places(app.env)[page][cell]) or numbers.get("")
-        text = ".".join(map(str, number)) if number else app.env.titles[page].astext()
-        target = make_refnode(app.builder, docname, page, anchor(cell), nodes.Text(text))
-        node.replace_self(target)
+        place = ".".join(map(str, number)) if number else app.env.titles[page].astext()
+        words = nodes.inline("", "", *node.children) if len(node) else nodes.Text(place)
+        link = make_refnode(app.builder, docname, page, anchor(cell), words, f"Measured in {place}")
+        node.replace_self(link)
 
 
-class ClaimRole(SphinxRole):
-    """Links to the cell that measured a claim."""
+class ClaimRole(ReferenceRole):
+    """Links to the cell that measured a claim, from words before its id or from its section."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Find the cell's page; an id that does not lead to exactly one cell is a warning."""
         by_page = claims_by_page(self.env)
-        pages = [p for p, claims in by_page.items() if self.text in {c.cell for c in claims}]
+        pages = [p for p, claims in by_page.items() if self.target in {c.cell for c in claims}]
         if len(pages) != 1:
             where = f"in {' and '.join(pages)}" if pages else "nowhere"
             message = (
-                f"the cell {self.text!r} makes a claim {where}; name one that does on one page"
+                f"the cell {self.target!r} makes a claim {where}; name one that does on one page"
             )
             logger.warning(message, location=self.get_location(), type="claims")
-            return [nodes.literal(self.text, self.text)], []
+            return [nodes.literal(self.target, self.target)], []
         self.env.note_dependency(str(self.env.doc2path(pages[0])))
-        return [ClaimLink(page=pages[0], cell=self.text)], []
+        words = inline(self.title) if self.has_explicit_title else ()
+        return [ClaimLink("", *words, page=pages[0], cell=self.target)], []
 
 
 class ClaimsDirective(SphinxDirective):
