@@ -29,7 +29,7 @@ from section_numbers import number_in_name
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-COLUMNS = {"Claim": 44, "Measured": 28, "Holds for": 20, "Where": 8}
+COLUMNS = ("Claim", "Measured", "Holds for", "Where")
 TO_PAPER = {"agrees": "agrees with", "qualifies": "qualifies", "contradicts": "contradicts"}
 OPTION = '<option value="{0}">{0}</option>'
 FORM = f"""
@@ -74,7 +74,7 @@ class ClaimsDirective(SphinxDirective):
     def table(self, pairs: list[tuple[str, Claim]], kind: str) -> nodes.table:
         """Make a table of claims and the pages that they stand on."""
         group = nodes.tgroup(cols=len(COLUMNS))
-        group += [nodes.colspec(colwidth=width) for width in COLUMNS.values()]
+        group += [nodes.colspec(colwidth=1) for _ in COLUMNS]
         group += nodes.thead("", row_of([[nodes.Text(heading)] for heading in COLUMNS]))
         group += nodes.tbody("", *(self.row(*pair) for pair in pairs))
         return nodes.table("", group, classes=["claims", kind])
@@ -87,9 +87,10 @@ class ClaimsDirective(SphinxDirective):
                 nodes.Text(" "),
                 nodes.inline("", "", *inline(claim.bound), classes=["bound"]),
             ]
+        standing = nodes.inline("", "", *self.standing(claim), classes=["standing"])
         row = row_of(
             [
-                [*inline(claim.says), nodes.Text(" "), *self.standing(claim)],
+                [*inline(claim.says), nodes.Text(" "), standing],
                 value,
                 [nodes.inline("", "", *inline(claim.condition), classes=["condition"])],
                 [ClaimLink(page=page, cell=claim.cell)],
