@@ -30,6 +30,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 COLUMNS = ("Claim", "Measured", "Holds for", "Where")
+MEASURED = ("chapters", "src", "requirements.lock")  # what the values depend on
 TO_PAPER = {"agrees": "agrees with", "qualifies": "qualifies", "contradicts": "contradicts"}
 OPTION = '<option value="{0}">{0}</option>'
 FORM = f"""
@@ -130,9 +131,9 @@ class MadeDirective(SphinxDirective):
         return [nodes.paragraph("", said, classes=["claims-made"])]
 
     def source(self) -> str:
-        """Name the last change of the book's source, not the time of the build."""
-        git = ["git", "-C", str(self.env.srcdir), "log", "-1", "--format=%cs, %h", "--", "."]
-        done = subprocess.run(git, capture_output=True, text=True, check=False)
+        """Name the last change of what was measured, not the time of the build."""
+        git = ["git", "-C", str(self.env.srcdir), "log", "-1", "--format=%cs (%h)", "--"]
+        done = subprocess.run([*git, *MEASURED], capture_output=True, text=True, check=False)
         return f", from the source of {said}" if (said := done.stdout.strip()) else ""
 
 
