@@ -24,7 +24,7 @@ from sphinx.util.nodes import make_refnode
 
 logger = getLogger(__name__)
 
-SHORT = 32  # characters of a condition that fits into the line on its page
+SHORT = 24  # characters of a condition that fits into the line on its page
 
 
 def measured_on(page: str, env: BuildEnvironment) -> Measured | None:
