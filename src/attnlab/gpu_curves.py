@@ -136,7 +136,7 @@ def useful_flops(batch: int, n_heads: int, n: int, d_k: int, backward: bool) -> 
 
 def draw(panel: Panel) -> Figure:
     """Draw one panel: speed on a linear scale from 0, memory on a logarithmic one."""
-    fig, ax = plotting.panel(2.5, 2.4)
+    fig, ax = plotting.panel(2.5, 2.25)
     rest = iter(range(1, len(plotting.COLOURS)))
     for name, points in panel.series.items():
         plot(ax, name, points, SERIES.index(name) if name in SERIES else next(rest))
@@ -183,7 +183,7 @@ def roofline(
     intensities : operations a byte, marked by a dotted line each
     points : operations a byte, TFLOP/s that were measured, and the chip
     """
-    fig, ax = plotting.panel(6.4, 2.8)
+    fig, ax = plotting.panel(6.4, 2.6)
     x = np.geomspace(16, 1024, 200)
     hues = dict(zip(chips, plotting.COLOURS, strict=False))
     for name, (speed, bandwidth) in chips.items():
