@@ -1,5 +1,8 @@
 """Scaled dot-product attention in PyTorch, for any number of leading dimensions.
 
+The book's equations: eq-attention in section 1.3 is `scaled_dot_product_attention`, eq-causal in
+section 1.5 is the same under a mask, and eq-renormalise there is `masked_softmax`.
+
 Every function takes a mask, a bool Tensor that broadcasts to (..., S_q, S_k), True where a query
 may attend to a key; without it every query sees every key. It raises TypeError if the mask is not
 boolean, and ValueError if the mask or the shapes do not fit.

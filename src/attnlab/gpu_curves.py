@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -64,7 +65,8 @@ def read_curves(folder: str | Path, records: str, published: str) -> Curves:
     devices = ", ".join(record["device"] for record in found)
     return Curves(
         panels,
-        f"Measured by <code>make profile-gpu</code>: {made}. bfloat16, no mask.",
+        f"Measured by <code>make profile-gpu</code>: {made}. bfloat16, no "
+        "mask; × marks the length at which memory ran out.",
         f"Speed and peak memory of attention against the sequence length on {devices}.",
         published=False,
     )
@@ -82,12 +84,16 @@ def read_published(folder: str | Path, name: str) -> Curves:
         )
         for entry in entries
     ]
-    sources = "; ".join(dict.fromkeys(entry["paper"] for entry in entries))
+    places: dict[str, list[str]] = {}
+    for entry in entries:
+        paper, place = entry["paper"].split(", ")
+        places.setdefault(paper, []).append(place)
+    sources = "; ".join(f"{paper}, {' and '.join(found)}" for paper, found in places.items())
     return Curves(
         panels,
         f"<strong>Published, not measured here</strong>: {sources}. Half precision, no mask. "
-        "× marks the length at which naive attention ran out of memory; the dashed line is the "
-        "most that the chip can do.",
+        "Memory is what comes on top of inputs and output. × marks the length at which naive "
+        "attention ran out of it; the dashed line is the most that the chip can do.",
         "Panels against the sequence length. On an A100 and an H100 naive attention stays below a "
         "quarter of the chip's peak speed and runs out of memory at 16k; FlashAttention and its "
         "two successors lie above it in steps. On a TPU the memory of naive attention rises "
@@ -130,7 +136,7 @@ def useful_flops(batch: int, n_heads: int, n: int, d_k: int, backward: bool) -> 
 
 def draw(panel: Panel) -> Figure:
     """Draw one panel: speed on a linear scale from 0, memory on a logarithmic one."""
-    fig, ax = plotting.panel(2.75, 2.5)
+    fig, ax = plotting.panel(2.5, 2.25)
     rest = iter(range(1, len(plotting.COLOURS)))
     for name, points in panel.series.items():
         plot(ax, name, points, SERIES.index(name) if name in SERIES else next(rest))
@@ -140,11 +146,11 @@ def draw(panel: Panel) -> Figure:
     ax.set_xticks(shown, [LENGTHS[n] for n in shown])
     ax.minorticks_off()
     if panel.unit == "TFLOP/s":
-        ax.set_ylim(0, 1.35 * panel.peak if panel.peak else None)
+        ax.set_ylim(0, 1.65 * panel.peak if panel.peak else None)
         ax.set_ylabel(panel.unit)
     else:
         ax.set_yscale("log")
-        ax.set_ylabel("MiB beyond inputs and output")
+        ax.set_ylabel("MiB")
     if panel.peak:
         ax.axhline(panel.peak, color=plotting.INK, linestyle="--", linewidth=0.9)
     ax.set_xlabel("length $n$")
@@ -162,3 +168,35 @@ def plot(ax: Axes, name: str, points: list[tuple[int, float | None]], hue: int) 
     if lost:
         edge = {"transform": ax.get_xaxis_transform(), "clip_on": False}
         ax.plot(lost[:1], [0.03], "x", color=plotting.COLOURS[hue], **edge)
+
+
+def roofline(
+    chips: dict[str, tuple[float, float]],
+    intensities: dict[str, float],
+    points: list[tuple[float, float, str]],
+) -> Figure:
+    """Draw what chips can reach against operations a byte (Williams et al. 2009).
+
+    Parameters
+    ----------
+    chips : the TFLOP/s and the TB/s of each
+    intensities : operations a byte, marked by a dotted line each
+    points : operations a byte, TFLOP/s that were measured, and the chip
+    """
+    fig, ax = plotting.panel(6.4, 2.6)
+    x = np.geomspace(16, 1024, 200)
+    hues = dict(zip(chips, plotting.COLOURS, strict=False))
+    for name, (speed, bandwidth) in chips.items():
+        ax.loglog(x, np.minimum(speed, bandwidth * x), color=hues[name])
+        ridge = f"{name}: ridge at {speed / bandwidth:.0f}"
+        ax.annotate(ridge, (600, 1.1 * speed), color=hues[name], ha="center")
+    for name, where in intensities.items():
+        ax.axvline(where, color=plotting.INK, linewidth=0.8, linestyle=":")
+        ax.annotate(name, (where, 14), rotation=90, ha="right", va="bottom", fontsize=8.5)
+    for (where, speed, chip), marker in zip(points, plotting.MARKERS, strict=False):
+        ax.plot(where, speed, marker, color=hues[chip])
+    ax.set(xlabel="operations for each byte of HBM traffic", ylabel="TFLOP/s", ylim=(12, 1700))
+    ticks = [32, 64, 128, 256, 512]
+    ax.set_xticks(ticks, ticks)
+    ax.minorticks_off()
+    return fig

@@ -1,5 +1,8 @@
 """Multi-head attention as one module, and its parameter count.
 
+The book's equations, all in section 1.6: eq-head and eq-multi-head are `MultiHeadAttention`, and
+eq-multi-head-parameters is `count_parameters`.
+
 ``python -m attnlab.multihead`` runs the verification of section 1.8.
 """
 

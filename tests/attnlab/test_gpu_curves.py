@@ -6,7 +6,7 @@ import pytest
 from files import ROOT
 from matplotlib import pyplot as plt
 
-from attnlab.gpu_curves import draw, panels_of, read_curves, useful_flops
+from attnlab.gpu_curves import draw, panels_of, read_curves, roofline, useful_flops
 from attnlab.measurement_records import write_record
 
 DATA = ROOT / "chapters" / "data"
@@ -68,7 +68,7 @@ def test_without_a_record_the_curves_are_published_and_say_so():
     curves = read_curves(DATA, *NAMES)
     assert curves.published
     assert "Published, not measured here" in curves.caption
-    assert "Dao (2024), figure 4(a)" in curves.caption
+    assert "Dao (2024), figure 4(a) and figure 4(b); Shah" in curves.caption
 
 
 def test_with_a_record_the_curves_are_its_own(tmp_path):
@@ -120,3 +120,13 @@ def test_a_series_that_never_ran_is_drawn_as_its_cross_alone():
 def test_operations_are_counted_as_in_the_papers():
     assert useful_flops(1, 2, 16, 8, backward=False) == 4 * 16**2 * 8 * 2
     assert useful_flops(1, 2, 16, 8, backward=True) == 3.5 * 4 * 16**2 * 8 * 2
+
+
+def test_a_roof_rises_to_its_ridge_and_no_further():
+    fig = roofline({"chip": (300, 2)}, {"naive": 32}, [(32, 50, "chip")])
+    (ax,) = fig.axes
+    x, y = ax.lines[0].get_data()
+    assert y[x < 150] == pytest.approx(2 * x[x < 150])
+    assert set(y[x > 150]) == {300}
+    assert "chip: ridge at 150" in {text.get_text() for text in ax.texts}
+    plt.close("all")

@@ -248,6 +248,20 @@ def test_flash_plays_by_itself_until_it_is_stopped(open_page):
     expect(root.get_by_role("button", name="Play")).to_be_visible()
 
 
+def test_flash_keeps_its_height_on_a_phone_while_it_plays(open_page):
+    root, _ = open_figure(open_page, FlashStepper, **PHONE)
+    for block in "124":
+        root.get_by_role("combobox").select_option(block)
+        root.get_by_role("button", name="First").click()
+        expect_said(root, FlashStepper(step=0, block_q=int(block)).describe())
+        heights = set()
+        for step in range(1, FlashStepper(block_q=int(block)).compute()["total"] + 1):
+            heights.add(root.evaluate("(tag) => tag.offsetHeight"))
+            root.get_by_role("button", name="Next").click()
+            expect_said(root, FlashStepper(step=step, block_q=int(block)).describe())
+        assert len(heights | {root.evaluate("(tag) => tag.offsetHeight")}) == 1
+
+
 def test_nothing_plays_where_less_motion_is_wanted(open_page):
     root, _ = open_figure(open_page, FlashStepper, reduced_motion="reduce")
     assert root.get_by_role("button", name="Next").is_visible()

@@ -29,7 +29,8 @@ from section_numbers import number_in_name
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-COLUMNS = {"Claim": 44, "Measured": 28, "Holds for": 20, "Where": 8}
+COLUMNS = ("Claim", "Measured", "Holds for", "Where")
+MEASURED = ("chapters", "src", "requirements.lock")  # what the values depend on
 TO_PAPER = {"agrees": "agrees with", "qualifies": "qualifies", "contradicts": "contradicts"}
 OPTION = '<option value="{0}">{0}</option>'
 FORM = f"""
@@ -74,7 +75,7 @@ class ClaimsDirective(SphinxDirective):
     def table(self, pairs: list[tuple[str, Claim]], kind: str) -> nodes.table:
         """Make a table of claims and the pages that they stand on."""
         group = nodes.tgroup(cols=len(COLUMNS))
-        group += [nodes.colspec(colwidth=width) for width in COLUMNS.values()]
+        group += [nodes.colspec(colwidth=1) for _ in COLUMNS]
         group += nodes.thead("", row_of([[nodes.Text(heading)] for heading in COLUMNS]))
         group += nodes.tbody("", *(self.row(*pair) for pair in pairs))
         return nodes.table("", group, classes=["claims", kind])
@@ -87,9 +88,10 @@ class ClaimsDirective(SphinxDirective):
                 nodes.Text(" "),
                 nodes.inline("", "", *inline(claim.bound), classes=["bound"]),
             ]
+        standing = nodes.inline("", "", *self.standing(claim), classes=["standing"])
         row = row_of(
             [
-                [*inline(claim.says), nodes.Text(" "), *self.standing(claim)],
+                [*inline(claim.says), nodes.Text(" "), standing],
                 value,
                 [nodes.inline("", "", *inline(claim.condition), classes=["condition"])],
                 [ClaimLink(page=page, cell=claim.cell)],
@@ -100,8 +102,7 @@ class ClaimsDirective(SphinxDirective):
 
     def standing(self, claim: Claim) -> Iterator[nodes.Node]:
         """Say of which kind a claim is, and how it stands to the paper."""
-        if claim.kind:
-            yield nodes.inline("", claim.kind, classes=["kind"])
+        yield nodes.inline("", claim.kind, classes=["kind"])
         if claim.source:
             cited = self.parse_inline(f"{{cite:p}}`{claim.source}`")[0]
             said = TO_PAPER.get(claim.paper, "see")
@@ -129,9 +130,9 @@ class MadeDirective(SphinxDirective):
         return [nodes.paragraph("", said, classes=["claims-made"])]
 
     def source(self) -> str:
-        """Name the last change of the book's source, not the time of the build."""
-        git = ["git", "-C", str(self.env.srcdir), "log", "-1", "--format=%cs, %h", "--", "."]
-        done = subprocess.run(git, capture_output=True, text=True, check=False)
+        """Name the last change of what was measured, not the time of the build."""
+        git = ["git", "-C", str(self.env.srcdir), "log", "-1", "--format=%cs (%h)", "--"]
+        done = subprocess.run([*git, *MEASURED], capture_output=True, text=True, check=False)
         return f", from the source of {said}" if (said := done.stdout.strip()) else ""
 
 
