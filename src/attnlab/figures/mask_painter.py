@@ -132,4 +132,6 @@ class MaskPainter(Figure):
         weighted, ax = plotting.panel(3.4, 3.2)
         plotting.heatmap(ax, weights, blocked=blocked & (weights == 0), numbers=".2f", **names)
         ax.set_title("weights")
+        for fig in (painted, weighted):
+            fig.axes[0].tick_params(axis="x", rotation=60)
         return [painted, weighted]

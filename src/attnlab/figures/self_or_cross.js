@@ -67,7 +67,7 @@ const build = (root, ui) => {
     svg("text", { x, y: 58, "text-anchor": "middle" }, sign),
   );
   const weights = grid("Weights: queries down, keys across");
-  change(weights.node, { style: "table-layout:auto" }); // words need more room than others
+  weights.node.classList.add("attn-tall");
   root.append(
     el("div", { class: "attn-row" }, from("q_from", "Queries"), from("k_from", "Keys"), from("v_from", "Values")),
     el("div", { class: "attn-row" }, length("source", "Source", 7), length("target", "Target", 8), causal),

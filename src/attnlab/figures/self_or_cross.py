@@ -143,6 +143,7 @@ class SelfOrCross(Figure):
         blocked = np.triu(np.full((len(rows), len(columns)), found["masked"]), 1)
         look = {"rows": rows, "columns": columns, "numbers": ".2f", "blocked": blocked}
         plotting.heatmap(ax, found["weights"], **look)
+        ax.tick_params(axis="x", rotation=60)
         return [shapes, weights]
 
     def origin(self, name: str) -> str:
