@@ -38,8 +38,10 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
         return torch.softmax(scores, dim=-1)
     check_mask(mask, scores.shape)
     empty = ~mask.any(dim=-1, keepdim=True)  # (..., S_q, 1): queries that may attend to nothing
-    scores = scores.masked_fill(~mask, -math.inf).masked_fill(empty, 0.0)
-    return torch.softmax(scores, dim=-1).masked_fill(empty, 0.0)
+    scores = scores.masked_fill(~mask, -math.inf).masked_fill_(empty, 0.0)
+    weights = torch.softmax(scores, dim=-1)
+    del scores  # one table less while the next one is made
+    return weights.masked_fill(empty, 0.0)
 
 
 def attention_weights(
@@ -57,8 +59,8 @@ def attention_weights(
             "a dot product needs both to be d_k, at least 1"
         )
     scale = 1 / math.sqrt(d_k) if scale is None else scale
-    scores = (Q * scale) @ K.transpose(-2, -1)  # (..., S_q, S_k)
-    return masked_softmax(scores, mask)
+    # The scores, (..., S_q, S_k), get no name here: masked_softmax can let go of them.
+    return masked_softmax((Q * scale) @ K.transpose(-2, -1), mask)
 
 
 def scaled_dot_product_attention(

@@ -75,8 +75,16 @@ TABLE = (
             {},
             {"n": 512, "heads": 1, "d_k": 32, "dtype": "bfloat16"},
             {"n": 2**17, "training": True},
-            {"gpus": [("tiny", 0.0), ("small", 0.0005)], "n": 512},
-            {"n": 2**20, "batch": 128, "heads": 128, "d_k": 128, "training": True},
+            {"gpus": [("tiny", 0.0, True), ("small", 0.0005, False)], "n": 512},
+            {"n": 8192, "dtype": "float32"},
+            {
+                "n": 2**20,
+                "batch": 128,
+                "heads": 128,
+                "d_k": 128,
+                "dtype": "float32",
+                "training": True,
+            },
         ),
         moves=(
             Move("Length n", "ArrowRight", {"n": 65536}),
@@ -84,8 +92,13 @@ TABLE = (
             Move("Batch", "ArrowRight", {"batch": 2}),
             Move("Heads", "Home", {"heads": 1}),
             Move("Width of a head", "ArrowDown", {"d_k": 128}),
-            Move("Numbers", "ArrowDown", {"dtype": "bfloat16"}),
+            Move("Numbers", "ArrowUp", {"dtype": "float32"}),
             Move("With the backward pass", "Space", {"training": True}),
+            Move(
+                "70B model, 8k",
+                "Enter",
+                {"n": 8192, "batch": 1, "heads": 64, "d_k": 128, "dtype": "bfloat16"},
+            ),
         ),
     ),
     Entry(
