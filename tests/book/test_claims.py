@@ -17,6 +17,7 @@ claims = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(claims)
 
 HEIGHT = {"says": "Towers are *high*.", "line": "height", "bound": "at least 5"}
+HEIGHT |= {"kind": "exact", "condition": "no wind"}
 
 
 def markdown(text):
@@ -56,7 +57,7 @@ def test_a_claim_carries_the_value_of_the_line_that_begins_as_it_says():
     measured = claims.read_notebook(notebook(markdown("# Towers"), cell))
     (claim,) = measured.claims
     assert claim[:5] == ("tower", "Towers are *high*.", "7", "at least 5", None)
-    assert (claim.kind, claim.condition, claim.paper, claim.main) == ("", "", "", False)
+    assert (claim.kind, claim.condition, claim.paper, claim.main) == ("exact", "no wind", "", False)
     assert measured.title == "Towers"
     assert measured.problems == []
     assert measured.cells == ["text", "tower"]
@@ -78,6 +79,18 @@ def test_the_value_of_an_expression_is_read_too():
         (code("tower", "height: 7\n", [HEIGHT], tags=()), "without the tag nbval-check-output"),
         (code("tower", "height: 7\n", [{"says": "High."}]), r"not \['says'\]"),
         (code("tower", "height: 7\n", [HEIGHT | {"colour": "red"}]), "'colour'"),
+        (
+            code("tower", "height: 7\n", [{"says": "High.", "line": "height"}]),
+            r"holds \['condition', 'kind', 'line', 'says'\]",
+        ),
+        (
+            code(
+                "tower",
+                "height: ≈ 7; over 5: True\nheight over 5: True\n",
+                [HEIGHT | {"line": "height over"}],
+            ),
+            "no value, only True",
+        ),
         (code("tower", "height: 7\n", [HEIGHT | {"kind": "sure"}]), "exact, .*timing; not 'sure'"),
         (code("tower", "height: 7\n", [HEIGHT | {"paper": "agrees"}]), "'agrees' needs the source"),
         (
@@ -131,7 +144,7 @@ PAGES = {
 def write_notebooks(folder, height, length):
     """The second page of the outline stands first, so that its order is seen."""
     high = HEIGHT | {"source": "babel", "paper": "qualifies", "main": True}
-    high |= {"unit": "floors", "kind": "exact", "condition": "no wind"}
+    high |= {"unit": "floors"}
     long = {"says": "Bridges are long.", "line": "length", "kind": "timing", "condition": "dry"}
     towers = notebook(markdown("# Towers\n\n## Base\n\n## Top"), code("tower", height, [high]))
     bridges = notebook(markdown("# Bridges"), code("bridge", length, [long]))

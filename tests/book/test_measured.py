@@ -19,6 +19,31 @@ def rows(book):
     return found
 
 
+def words(row, selector):
+    return " ".join(tag.get_text(" ", strip=True) for tag in row.select(selector))
+
+
+def test_no_cell_reads_true(rows):
+    cells = [cell for row in rows for cell in [*row.select("td"), *row.select(".value")]]
+    assert [c.get_text() for c in cells if c.get_text(strip=True) in {"True", "False"}] == []
+
+
+def test_no_value_is_a_row_of_numbers_that_do_not_say_what_they_are(rows):
+    def is_bare(row):
+        value = row.select_one(".value").get_text().replace(",", "").split()
+        return len(value) > 1 and not words(row, ".unit") and all(map(is_number, value))
+
+    def is_number(word):
+        return word.strip("[]{}").replace(".", "").replace("e-", "").isdigit()
+
+    assert [row.get_text(" ", strip=True) for row in rows if is_bare(row)] == []
+
+
+@pytest.mark.parametrize("part", [".value", ".condition", ".kind"])
+def test_each_row_says(rows, part):
+    assert [row.get_text(" ", strip=True) for row in rows if not words(row, part)] == []
+
+
 def test_each_row_and_each_value_in_the_text_leads_to_a_fold_on_a_page(book, rows):
     page = read(book / "measured.html")
     links = [row.select_one("td:last-child a") for row in rows]

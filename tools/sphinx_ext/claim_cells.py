@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 CHECKED = "nbval-check-output"
-NEEDED = {"says", "line"}
-KEYS = NEEDED | {"unit", "bound", "source", "kind", "condition", "paper", "main"}
+NEEDED = {"says", "line", "kind", "condition"}
+KEYS = NEEDED | {"unit", "bound", "source", "paper", "main"}
 KINDS = ("exact", "statistical", "timing")
 STANDINGS = ("agrees", "qualifies", "contradicts")
 
@@ -42,9 +42,9 @@ class Claim(NamedTuple):
     value: str
     bound: str
     source: str | None
+    kind: str
+    condition: str
     unit: str = ""
-    kind: str = ""
-    condition: str = ""
     paper: str = ""
     main: bool = False
     line: str = ""
@@ -105,8 +105,11 @@ def claims_of_cell(cell: dict) -> Iterator[Claim | str]:
         if len(lines) != 1:
             yield f"{len(lines)} lines of its output begin with {entry['line']!r}; it takes one"
             continue
+        if (value := value_in(lines[0])) in {"True", "False"}:
+            yield f"the line {lines[0]!r} has no value, only {value}; print what was measured"
+            continue
         rest = {"bound": "", "source": None} | entry
-        yield Claim(cell=cell["id"], value=value_in(lines[0]), **rest)
+        yield Claim(cell=cell["id"], value=value, **rest)
 
 
 def title_of(notebook: dict) -> str:

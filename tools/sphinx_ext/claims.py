@@ -65,8 +65,7 @@ def measured_line(claim: Claim) -> nodes.inline:
     """Say one claim in a line: what, how much, held against what; each test run compares it."""
     line = nodes.inline(classes=["measured"])
     line += nodes.inline("", "", *inline(claim.says), classes=["says"])
-    if claim.value != "True":
-        line += [nodes.Text(" "), *value_of(claim)]
+    line += [nodes.Text(" "), *value_of(claim)]
     condition = claim.condition if len(claim.condition) <= SHORT else ""
     for name, text in (("bound", claim.bound), ("condition", condition)):
         if text:

@@ -102,8 +102,7 @@ class ClaimsDirective(SphinxDirective):
 
     def standing(self, claim: Claim) -> Iterator[nodes.Node]:
         """Say of which kind a claim is, and how it stands to the paper."""
-        if claim.kind:
-            yield nodes.inline("", claim.kind, classes=["kind"])
+        yield nodes.inline("", claim.kind, classes=["kind"])
         if claim.source:
             cited = self.parse_inline(f"{{cite:p}}`{claim.source}`")[0]
             said = TO_PAPER.get(claim.paper, "see")
