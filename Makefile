@@ -66,7 +66,7 @@ bench-pages: book ## Weigh the pages and time them on a slow line in Chromium; f
 profile-gpu: env ## Measure attention on this CUDA GPU and record it in chapters/data
 	@$(VENV_PYTHON) tools/profile_gpu.py
 
-story: env ## Train the models of the chapter's running example again (1 minute)
+story: env ## Train the models of the chapter's running example again (3 minutes)
 	@$(VENV_PYTHON) tools/story.py
 
 clean: ## Remove everything that was built; .venv stays

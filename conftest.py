@@ -34,11 +34,14 @@ FIRST = (
     *("tests/book/test_exercise_pages.py", "tests/book/test_chapter_outputs.py"),
     *("tests/attnlab/checks/*1_5*", "tests/nbmark/test_plugin.py", "tests/book/test_widgets.py"),
 )
-# What `make test-fast` leaves out: whatever runs notebooks or compiles, and whatever needs a
-# browser or a built book.
+# What `make test-fast` leaves out: whatever runs notebooks or compiles, whatever needs a browser or
+# a built book, and the answers that measure time.
+SLOW_ANSWERS = (f"{ANSWERS} 1_5",)
 SLOW = (
     *("*.ipynb", "tests/attnlab/test_flash_triton.py", "tests/nbmark/test_p[lo]*"),
+    *("tests/nbmark/test_own_kernel.py", "tests/nbmark/test_running.py"),
     *("tests/book/test_check.py", "tests/book/test_exercises.py", "tests/book/test_nbgrader.py"),
+    "tests/book/test_predict.py",
 )
 SLOW_FIXTURES = {"browser", "book", "tiny"}
 
@@ -62,7 +65,8 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark slow tests, and bring the groups in order."""
     for item in items:
-        if is_one_of(SLOW, name_of(item)) or SLOW_FIXTURES & set(getattr(item, "fixturenames", ())):
+        left_out = is_one_of(SLOW, name_of(item)) or is_one_of(SLOW_ANSWERS, unit_of(item.nodeid))
+        if left_out or SLOW_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
     items.sort(key=place)
 
@@ -83,10 +87,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 def group_of(nodeid: str) -> str:
     """Name the group of a test."""
-    name, _, test = nodeid.partition("::")
-    exercise = re.search(r"\[(1_\d+)-", test) if name == ANSWERS else None
-    name = f"{name} {exercise[1]}" if exercise else name
+    name = unit_of(nodeid)
     return "timed" if is_one_of(TIMED, name) else name
+
+
+def unit_of(nodeid: str) -> str:
+    """Name the file of a test, with its exercise where the answers to all are tried."""
+    name, _, test = nodeid.partition("::")
+    exercise = re.search(r"\[(1_\d+)[-\]]", test) if name == ANSWERS else None
+    return f"{name} {exercise[1]}" if exercise else name
 
 
 def name_of(item: pytest.Item) -> str:

@@ -7,7 +7,9 @@ changed too often rather than too seldom.
 import ast
 import hashlib
 import platform
+import re
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 
@@ -66,9 +68,11 @@ def data_beside(module: Path) -> Iterator[Path]:
 
 
 def data_named(code: str, data: Path) -> Iterator[Path]:
-    """Give the files below `data` whose name occurs in the code."""
+    """Give the files below `data` whose name occurs in the code, or fits a pattern that does."""
+    patterns = re.findall(r"""["']([^"'\s]*\*[^"'\s]*)["']""", code)
     for path in data.rglob("*"):
-        if path.is_file() and path.name in code:
+        named = path.name in code or any(fnmatch(path.name, pattern) for pattern in patterns)
+        if path.is_file() and named:
             yield path
 
 

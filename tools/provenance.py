@@ -5,10 +5,10 @@ import platform
 import subprocess
 from datetime import UTC, datetime
 from importlib import metadata
-from pathlib import Path
 
 import torch
 from files import ROOT
+from sphinx_ext.machine import cpu_model
 
 
 def provenance(device: str) -> dict:
@@ -26,12 +26,3 @@ def provenance(device: str) -> dict:
         "versions": versions,
         "commit": commit or None,
     }
-
-
-def cpu_model() -> str:
-    """Name the processor's model, or its architecture where the system tells no more."""
-    with contextlib.suppress(OSError):  # no Linux
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()

@@ -16,6 +16,7 @@ module                   section       holds
 `translator`             1.2 to 1.7    encoder and decoder: the whole Transformer, small
 `story`                  1.2 to 1.7    the sentence of the whole chapter, and its trained models
 `trace`                  1.2 to 1.7    every tensor of a translation, and what breaks without a part
+`flow`                   1.7           every tensor of one layer, caught on its way
 `sequence_labelling`     Ex. 1.4       labels for every position: training, accuracy
 `training`               1.1, 1.2      the one training loop
 `tasks`, `language`      1.1, 1.2      synthetic data with known answers; a verb-final language
@@ -26,6 +27,8 @@ module                   section       holds
 `peak_memory`            1.9, 1.10     bytes that tensors hold, counted exactly (once `storages`)
 `memory_traffic`         1.10          bytes between a small fast memory and a large slow one
 `measurement_records`    1.10          files of recorded measurements
+`gpu_curves`             1.10          speed and memory on GPUs: recorded here, or else published
+`flash_ladder`           1.10          from a softmax in three passes to attention in tiles
 `flash`, `flash_tiles`   1.10          Flash attention; its tile loops, forward and backward
 `flash_triton`           1.10          the same on a GPU; `flash_triton_kernels` has the programs
 `plotting`, `maps`       all           the book's look: heat maps, log-log plots; maps side by side

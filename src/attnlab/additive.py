@@ -12,10 +12,7 @@ from attnlab.attention import masked_softmax
 
 
 class EncoderAttention(nn.Module):
-    """Frame of additive and multiplicative attention; a subclass defines `keys` and `scores`.
-
-    `d_dec` and `d_enc` are the widths of a decoder and of an encoder state.
-    """
+    """Frame of additive and multiplicative attention; a subclass defines `keys` and `scores`."""
 
     def __init__(self, d_dec: int, d_enc: int) -> None:
         super().__init__()
@@ -42,18 +39,15 @@ class EncoderAttention(nn.Module):
 
         Parameters
         ----------
-        state : Tensor, shape (B, d_dec) or (B, T_y, d_dec)
-            One decoder state for each sentence, or those of T_y steps at once.
+        state : Tensor, shape (B, d_dec), or (B, T_y, d_dec) for T_y steps at once
         encoder_states : Tensor, shape (B, T_x, d_enc)
         mask : bool Tensor, shape (B, T_x) or (1, T_x), optional, True where a position may be read
-        keys : Tensor, optional
-            What ``self.keys(encoder_states)`` returned, to compute it only once a sentence.
+        keys : Tensor, optional, what ``self.keys(encoder_states)`` gave, to compute it only once
 
         Returns
         -------
         context : Tensor, shape (B, d_enc) or (B, T_y, d_enc)
-        weights : Tensor, shape (B, T_x) or (B, T_y, T_x)
-            Each row sums to 1, or to 0 where the mask leaves nothing.
+        weights : Tensor, shape (B, T_x) or (B, T_y, T_x); a row sums to 1, or to 0 if all is masked
 
         Raises
         ------
@@ -93,20 +87,14 @@ class EncoderAttention(nn.Module):
 class BahdanauAttention(EncoderAttention):
     r"""Additive attention: :math:`e_{tj} = v_a^\top \tanh(W_a s_{t-1} + U_a \bar h_j)`.
 
+    Bahdanau et al. (2015), "Neural Machine Translation by Jointly Learning to Align and
+    Translate", equations 5 and 6 and appendix A.1.2; equation eq-additive-score of the book.
+
     Parameters
     ----------
     d_dec, d_enc, d_attn : int
         Widths of a decoder state, of an encoder state and of the network's one hidden layer, whole
         numbers from 1 on: anything else raises TypeError or ValueError.
-
-    Attributes
-    ----------
-    W_a, U_a, v_a : nn.Linear, the papers' names, without biases
-
-    References
-    ----------
-    Bahdanau et al. (2015), "Neural Machine Translation by Jointly Learning to Align and
-    Translate", equations 5 and 6 and appendix A.1.2; equation eq-additive-score of the book.
     """
 
     def __init__(self, d_dec: int, d_enc: int, d_attn: int) -> None:
@@ -131,7 +119,9 @@ class LuongAttention(EncoderAttention):
     r"""Luong's three scores of a decoder state :math:`s_t` and an encoder state :math:`\bar h_j`.
 
     They are :math:`s_t^\top \bar h_j` (dot), :math:`s_t^\top W_a \bar h_j` (general) and
-    :math:`v_a^\top \tanh(W_a [s_t; \bar h_j])` (concat).
+    :math:`v_a^\top \tanh(W_a [s_t; \bar h_j])` (concat). See Luong et al. (2015),
+    "Effective Approaches to Attention-based Neural Machine Translation", section 3.1; equations
+    eq-luong-dot, eq-luong-general and eq-luong-concat of the book.
 
     Parameters
     ----------
@@ -141,13 +131,7 @@ class LuongAttention(EncoderAttention):
     Raises
     ------
     TypeError, ValueError
-        If a width is no whole number; if it is below 1, `score` is none of the three, or is
-        ``"dot"`` while `d_dec` and `d_enc` differ.
-
-    References
-    ----------
-    Luong et al. (2015), "Effective Approaches to Attention-based Neural Machine Translation",
-    section 3.1; equations eq-luong-dot, eq-luong-general and eq-luong-concat of the book.
+        If a width is no whole number; if it is below 1, or the score is ``"dot"`` for two widths.
     """
 
     def __init__(self, d_dec: int, d_enc: int, score: str = "dot") -> None:

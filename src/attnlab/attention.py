@@ -1,5 +1,8 @@
 """Scaled dot-product attention in PyTorch, for any number of leading dimensions.
 
+The book's equations: eq-attention in section 1.3 is `scaled_dot_product_attention`, eq-causal in
+section 1.5 is the same under a mask, and eq-renormalise there is `masked_softmax`.
+
 Every function takes a mask, a bool Tensor that broadcasts to (..., S_q, S_k), True where a query
 may attend to a key; without it every query sees every key. It raises TypeError if the mask is not
 boolean, and ValueError if the mask or the shapes do not fit.
@@ -35,8 +38,10 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
         return torch.softmax(scores, dim=-1)
     check_mask(mask, scores.shape)
     empty = ~mask.any(dim=-1, keepdim=True)  # (..., S_q, 1): queries that may attend to nothing
-    scores = scores.masked_fill(~mask, -math.inf).masked_fill(empty, 0.0)
-    return torch.softmax(scores, dim=-1).masked_fill(empty, 0.0)
+    scores = scores.masked_fill(~mask, -math.inf).masked_fill_(empty, 0.0)
+    weights = torch.softmax(scores, dim=-1)
+    del scores  # one table less while the next one is made
+    return weights.masked_fill(empty, 0.0)
 
 
 def attention_weights(
@@ -54,18 +59,17 @@ def attention_weights(
             "a dot product needs both to be d_k, at least 1"
         )
     scale = 1 / math.sqrt(d_k) if scale is None else scale
-    scores = (Q * scale) @ K.transpose(-2, -1)  # (..., S_q, S_k)
-    return masked_softmax(scores, mask)
+    # The scores, (..., S_q, S_k), get no name here: masked_softmax can let go of them.
+    return masked_softmax((Q * scale) @ K.transpose(-2, -1), mask)
 
 
 def scaled_dot_product_attention(
-    Q: Tensor,
-    K: Tensor,
-    V: Tensor,
-    mask: Tensor | None = None,
-    scale: float | None = None,
+    Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, scale: float | None = None
 ) -> tuple[Tensor, Tensor]:
     r"""Compute :math:`\mathrm{softmax}(QK^\top / \sqrt{d_k})\,V` and the weights that led to it.
+
+    Vaswani et al. (2017), "Attention Is All You Need", equation 1. Beside the mask's faults it
+    raises ValueError if the widths of `Q` and `K` differ or are 0, or the lengths of `K` and `V`.
 
     Parameters
     ----------
@@ -80,16 +84,6 @@ def scaled_dot_product_attention(
     output : Tensor, shape (..., S_q, d_v)
         For each query the weighted mean of the values, or zeros where the mask leaves it nothing.
     weights : Tensor, shape (..., S_q, S_k)
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `mask` is not boolean; if it does not fit, the widths of `Q` and `K` differ or are 0, or
-        the lengths of `K` and `V` differ.
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention Is All You Need", equation 1.
     """
     if K.shape[-2] != V.shape[-2]:
         raise ValueError(

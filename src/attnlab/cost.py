@@ -65,32 +65,52 @@ def map_bytes(batch: int, n_heads: int, S_q: int, S_k: int, itemsize: int = 4) -
 
 
 def peak_bytes(
-    batch: int, n_heads: int, S_q: int, S_k: int, itemsize: int = 4, training: bool = False
+    batch: int,
+    n_heads: int,
+    S_q: int,
+    S_k: int,
+    itemsize: int = 4,
+    training: bool = False,
+    dropout: bool = False,
 ) -> int:
-    """Give what the tables of `attnlab.attention` take at the worst moment, without a mask.
+    """Give what the tables of `attnlab.attention` take at the worst moment, with a mask or without.
 
     Two live side by side in the forward pass (scores and weights), three in the backward pass (the
-    weights, their gradient, the gradient of the scores). What is measured beyond the inputs exceeds
-    this by no more than Q, K, V and the output take, and in training their gradients.
+    weights, their gradient, the gradient of the scores). Dropout on the weights, as the module in
+    training has it, adds one. What is measured beyond the inputs exceeds this by no more than Q, K,
+    V and the output take, in training their gradients, and a mask's negation, one byte a pair.
+    Who holds on to the weights of a masked attention until the backward pass holds one table more.
     """
-    return (3 if training else 2) * map_bytes(batch, n_heads, S_q, S_k, itemsize)
+    return (2 + training + dropout) * map_bytes(batch, n_heads, S_q, S_k, itemsize)
 
 
 def saved_bytes(
-    batch: int, n_heads: int, S_q: int, S_k: int, d_k: int, d_v: int, itemsize: int = 4
+    batch: int,
+    n_heads: int,
+    S_q: int,
+    S_k: int,
+    d_k: int,
+    d_v: int,
+    itemsize: int = 4,
+    masked: bool = False,
 ) -> int:
-    """Give what `attnlab.attention` keeps for its backward pass: weights, scaled Q, K and V."""
+    """Give what `attnlab.attention` keeps for its backward pass: weights, scaled Q, K and V.
+
+    With a mask it keeps the weights twice, before and after rows that see nothing become zeros.
+    The mask itself, one byte a number and one for each of its rows, comes on top.
+    """
     check_counts(d_k=d_k, d_v=d_v)
-    table = map_bytes(batch, n_heads, S_q, S_k, itemsize)
+    tables = (1 + masked) * map_bytes(batch, n_heads, S_q, S_k, itemsize)
     vectors = S_q * d_k + S_k * (d_k + d_v)
-    return table + batch * n_heads * vectors * itemsize
+    return tables + batch * n_heads * vectors * itemsize
 
 
 def flash_extra_bytes(batch: int, n_heads: int, S_q: int) -> int:
     """Give what FlashAttention keeps beyond its inputs and its output.
 
-    It is one float32 number for each query and head, the logarithm of the softmax's denominator
-    (Dao et al. 2022, theorem 1).
+    It is one float32 number for each query and head, the logarithm of the softmax's denominator, as
+    in FlashAttention-2 (Dao 2023). Dao et al. (2022) keep two, its maximum and its sum; their
+    theorem 1 says O(N).
     """
     check_counts(batch=batch, n_heads=n_heads, S_q=S_q)
     return 4 * batch * n_heads * S_q
@@ -119,19 +139,22 @@ def self_attention_layer(n: int, d: int) -> dict[str, int]:
     return {"flops": flops, "parameters": 4 * d**2, "sequential_steps": 1, "path_length": 1}
 
 
-def recurrent_layer(n: int, d: int) -> dict[str, int]:
-    """Give the costs of a recurrent layer, h_t = tanh(W x_t + U h_(t-1))."""
-    check_counts(n=n, d=d)
-    flops = 4 * n * d**2
-    return {"flops": flops, "parameters": 2 * d**2, "sequential_steps": n, "path_length": n}
+def recurrent_layer(n: int, d: int, gates: int = 1) -> dict[str, int]:
+    """Give the costs of a recurrent layer, h_t = tanh(W x_t + U h_(t-1)).
+
+    A GRU has three such pairs of matrices and an LSTM four: ``gates=3`` and ``gates=4``.
+    """
+    check_counts(n=n, d=d, gates=gates)
+    flops, weights = 4 * gates * n * d**2, 2 * gates * d**2
+    return {"flops": flops, "parameters": weights, "sequential_steps": n, "path_length": n}
 
 
 def convolutional_layer(n: int, d: int, kernel: int) -> dict[str, int]:
     """Give the costs of a causal convolution, and the path through a dilated stack.
 
-    Each output sees `kernel` positions. Layer l of the stack skips ``kernel**l`` positions at a
-    time, so that the last position of L layers sees ``kernel**L`` positions. A kernel below 2
-    raises ValueError: it connects no two positions.
+    Each output sees `kernel` positions. Layer l of the stack, counted from 1, takes every
+    ``kernel**(l-1)``-th, so that the last position of L layers sees ``kernel**L`` positions.
+    A kernel below 2 raises ValueError: it connects no two positions.
     """
     check_counts(n=n, d=d)
     check_whole(kernel=kernel)
@@ -142,3 +165,16 @@ def convolutional_layer(n: int, d: int, kernel: int) -> dict[str, int]:
         layers += 1
     flops, weights = 2 * kernel * n * d**2, kernel * d**2
     return {"flops": flops, "parameters": weights, "sequential_steps": 1, "path_length": layers}
+
+
+def kv_cache_bytes(
+    batch: int, n_layers: int, n_kv_heads: int, n: int, d_k: int, itemsize: int = 2
+) -> int:
+    """Give what the keys and values of n tokens take in all layers of a decoder that keeps them.
+
+    With grouped queries (Ainslie et al. 2023) there are fewer `n_kv_heads` than query heads; a
+    sliding window keeps no more than its width of n.
+    """
+    check_counts(batch=batch, n_layers=n_layers, n_kv_heads=n_kv_heads)
+    check_counts(n=n, d_k=d_k, itemsize=itemsize)
+    return 2 * batch * n_layers * n_kv_heads * n * d_k * itemsize

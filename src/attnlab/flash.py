@@ -20,6 +20,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from attnlab.arguments import check_whole
+from attnlab.flash_ladder import add_block
 from attnlab.flash_tiles import TiledAttention, blocks
 
 BLOCK_Q, BLOCK_K = 256, 512
@@ -63,7 +64,9 @@ def flash_attention(
 
     References
     ----------
-    Dao et al. (2022), "FlashAttention", algorithms 1 and 4; Dao (2023), "FlashAttention-2".
+    Dao et al. (2022), "FlashAttention", algorithms 1 and 4; Dao (2023), "FlashAttention-2",
+    algorithms 1 and 2; equations eq-online-softmax, eq-online-output and eq-flash-backward of the
+    book.
     """
     check_inputs(Q, K, V, block_q, block_k)
     working = torch.promote_types(Q.dtype, torch.float32)
@@ -131,7 +134,8 @@ def online_softmax_steps(
 ) -> Iterator[OnlineSoftmaxStep]:
     r"""Go through the recurrence of `flash_attention` one block of keys at a time.
 
-    After each step m, l and O describe exact attention over the keys seen so far.
+    After each step m, l and O describe exact attention over the keys seen so far: equation
+    eq-online-softmax of the book.
 
     Parameters
     ----------
@@ -154,9 +158,5 @@ def online_softmax_steps(
     O = Q.new_zeros(*Q.shape[:-1], V.shape[-1])  # (..., S_q, d_v)
     for keys in blocks(K.shape[-2], block_k):
         S = Q @ K[..., keys, :].mT / math.sqrt(Q.shape[-1])  # (..., S_q, block_k)
-        m_new = torch.maximum(m, S.amax(-1, keepdim=True))
-        P, fade = torch.exp(S - m_new), torch.exp(m - m_new)
-        l = fade * l + P.sum(-1, keepdim=True)
-        O = fade * O + P @ V[..., keys, :]
-        m = m_new
+        m, l, O = add_block(m, l, O, S, V[..., keys, :])
         yield OnlineSoftmaxStep(keys, m, l, O)

@@ -2,7 +2,11 @@ r"""The tile loops of Flash attention, forward and backward, on tensors of shape
 
 G counts batch and heads. Each loop takes one block of queries and visits the blocks of keys that it
 may see. All arithmetic on scores happens in place in one tile of scratch memory. Scores carry a
-factor log2(e), since e^x = 2^(x log2(e)) and exp2 is the faster of the two.
+factor log2(e), since e^x = 2^(x log2(e)) and exp2 is the faster of the two. So the maximum m that
+is kept is in base 2 as well: the weights are 2^(S - m) / l.
+
+The loops follow Dao (2023), "FlashAttention-2", algorithms 1 and 2, but keep m and l apart, as Dao
+et al. (2022) do, in place of one log-sum-exp: where scores are huge, gradients gain by it.
 """
 
 import math
@@ -62,7 +66,10 @@ def saved_for_first_derivative(ctx) -> tuple[Tensor, ...]:
 
 
 def forward_tiles(Q, K, V, O, m, l, is_causal, block_q, block_k):
-    """Write O, and for each query the maximum m (base 2) and the normaliser l."""
+    """Write O, and for each query the maximum m (base 2) and the normaliser l.
+
+    Equations eq-online-softmax and eq-online-output of the book.
+    """
     tiles = Tiles(Q, K, is_causal, block_q, block_k)
     for q in tiles.queries():
         Q_i = Q[:, q] * tiles.scale
@@ -82,7 +89,10 @@ def forward_tiles(Q, K, V, O, m, l, is_causal, block_q, block_k):
 
 
 def backward_tiles(Q, K, V, O, m, l, dO, dQ, dK, dV, is_causal, block_q, block_k):
-    """Add the gradients to dQ, dK and dV, from weights that are computed again tile by tile."""
+    """Add the gradients to dQ, dK and dV, from weights that are computed again tile by tile.
+
+    Equations eq-flash-backward and eq-row-term of the book.
+    """
     tiles = Tiles(Q, K, is_causal, block_q, block_k)
     scratch = torch.empty_like(tiles.scratch)
     for q in tiles.queries():

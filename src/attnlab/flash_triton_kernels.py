@@ -11,7 +11,8 @@ kernel               a program holds   it visits       it writes, once
 Matrices are contiguous, of shape (G, rows, width); G counts batch and heads. The maximum m, the
 normaliser l and the row term D of each query have shape (G, S_q). Names with an index, as Q_i or
 K_j, are tiles on the chip. A tile's sides are powers of 2, so widths d_k and d_v are padded with
-zeros to ``PAD_K`` and ``PAD_V``. Scores exist only as tiles.
+zeros to ``PAD_K`` and ``PAD_V``. Scores exist only as tiles. The equations that a docstring names
+are the book's, of section 1.10.
 
 Importing this module needs Triton; `attnlab.flash_triton` does so at its first call.
 """
@@ -95,7 +96,7 @@ def forward(
     d_k: tl.constexpr, d_v: tl.constexpr, PAD_K: tl.constexpr, PAD_V: tl.constexpr,
     IS_CAUSAL: tl.constexpr, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr,
 ):  # fmt: skip
-    """Run the online softmax over all keys for one tile of queries."""
+    """Run the online softmax over all keys for one tile of queries: equation eq-online-softmax."""
     head, first = locate(S_q, BLOCK_Q)
     queries = first + tl.arange(0, BLOCK_Q)
     Q_i = load_tile(Q, head, queries, S_q, d_k, PAD_K)  # (BLOCK_Q, PAD_K)
@@ -138,7 +139,8 @@ def weight_tiles(S, V_j, dO_i, m_i, inverse_l_i, D_i):
     """Recompute the weights P from the scores, and give the gradient that the scores get.
 
     Through the softmax, dS_ij = P_ij (dP_ij - sum_k P_ik dP_ik). The row term, that sum, equals
-    the dot product of a query's output with its gradient, so no loop has to come before this.
+    the dot product of a query's output with its gradient, so no loop has to come before this:
+    equations eq-flash-backward and eq-row-term.
     """
     P = tl.exp(S - m_i[:, None]) * inverse_l_i[:, None]  # (BLOCK_Q, BLOCK_K)
     dP = dot(dO_i, tl.trans(V_j))  # (BLOCK_Q, BLOCK_K)

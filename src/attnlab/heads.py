@@ -42,8 +42,7 @@ def _mean(values: Tensor, counted: Tensor) -> Tensor:
 def entropy(weights: Tensor, mask: Tensor | None = None) -> Tensor:
     r"""Average the entropy :math:`-\sum_j w_j \ln w_j` of the rows, in nats.
 
-    It is 0 for a head that looks at one key, the logarithm of the number of keys for one that
-    looks at all alike (Clark et al. 2019, section 3.3).
+    It is 0 for a head that looks at one key (Clark et al. 2019, section 3.3).
     """
     _, counted = _allowed(weights, mask)
     return _mean(torch.special.entr(weights).sum(-1), counted)
@@ -64,8 +63,7 @@ def uniformity(weights: Tensor, mask: Tensor | None = None) -> Tensor:
 def position_score(weights: Tensor, offset: int, mask: Tensor | None = None) -> Tensor:
     """Average the weight, 0 to 1, on the key that lies `offset` tokens to the right of the query.
 
-    The offset is -1 for the previous token, 1 for the next. Queries whose key would fall outside
-    of the sequence, or is masked, are left out.
+    Queries whose key would fall outside of the sequence, or is masked, are left out.
     """
     check_whole(offset=offset)
     pairs, counted = _allowed(weights, mask)
@@ -128,10 +126,7 @@ def syntax_score(word_weights: Tensor, pairs: Tensor) -> Tensor:
 
 
 def best_offset(pairs: Tensor) -> int:
-    """Give the distance from word to word that the most pairs have: the baseline to beat.
-
-    It is positive where the word *to* lies to the right; the smallest of several as common.
-    """
+    """Give the distance, positive to the right, that the most pairs have: the baseline to beat."""
     return int((pairs[:, 2] - pairs[:, 1]).mode().values)
 
 

@@ -1,20 +1,25 @@
 """Several maps of attention weights in one row, with words on both sides."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike
 
 from attnlab import plotting
 
 
 class Map(NamedTuple):
-    """One map: weights (S_q, S_k), the words that ask and are asked, and what a mask blocks."""
+    """One map: weights (S_q, S_k), the words that ask and are asked, and what a mask blocks.
+
+    Cells (row, column) that are `marked` get a frame.
+    """
 
     weights: ArrayLike
     rows: Sequence[str]
     columns: Sequence[str]
     blocked: ArrayLike | None = None
+    marked: Iterable[tuple[int, int]] = ()
 
 
 def show_maps(
@@ -47,9 +52,12 @@ def show_maps(
         If there is no map, `alt` is empty, or a label is missing.
     """
     figures = []
-    for title, (weights, rows, columns, blocked) in maps.items():
+    frame = {"fill": False, "edgecolor": plotting.COLOURS[1], "linewidth": 1.6}
+    for title, (weights, rows, columns, blocked, marked) in maps.items():
         fig, ax = plotting.panel(*size)
         plotting.heatmap(ax, weights, rows=rows, columns=columns, blocked=blocked, **look)
+        for i, j in marked:
+            ax.add_patch(Rectangle((j, i), 1, 1, **frame))
         ax.tick_params(labelsize=8)
         ax.tick_params(axis="x", rotation=60)
         ax.set(title=title, xlabel=labels[0], ylabel=labels[1])

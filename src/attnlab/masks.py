@@ -64,18 +64,12 @@ def make_causal_mask(seq_len: int, device: torch.device | str | None = None) -> 
 
     Parameters
     ----------
-    seq_len : int, the sequence length S
+    seq_len : int, the sequence length S, from 0 on: anything else raises TypeError or ValueError
     device : torch.device or str, optional
 
     Returns
     -------
-    mask : bool Tensor, shape (1, 1, S, S)
-        Lower-triangular, diagonal included: True where key j <= query i.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `seq_len` is no whole number; if it is negative.
+    mask : bool Tensor, shape (1, 1, S, S), True where key j <= query i
     """
     check_counts(seq_len=seq_len)
     ones = torch.ones(seq_len, seq_len, dtype=torch.bool, device=device)
@@ -87,21 +81,18 @@ def make_padding_mask(lengths: Tensor | Sequence[int], max_len: int) -> Tensor:
 
     Parameters
     ----------
-    lengths : int Tensor or sequence of int, shape (B,)
-        How many tokens of each sequence are real. A length of 0 gives a fully masked row.
+    lengths : int Tensor or sequence of int, shape (B,), how many tokens of each sequence are real
     max_len : int, the length S_k that the batch is padded to
 
     Returns
     -------
-    mask : bool Tensor, shape (B, 1, 1, S_k)
-        True on real tokens. It broadcasts over heads and queries.
+    mask : bool Tensor, shape (B, 1, 1, S_k), True on real tokens
 
     Raises
     ------
-    TypeError
-        If a length is no whole number: a share of `max_len`, NaN, or a row of a boolean mask.
-    ValueError
-        If a length is negative or exceeds `max_len`, or `lengths` is not one-dimensional.
+    TypeError, ValueError
+        If a length is no whole number, as NaN or a truth value; if one lies outside of 0 ...
+        `max_len`, or `lengths` has not one dimension.
     """
     check_counts(max_len=max_len)
     lengths = torch.as_tensor(lengths)
@@ -130,17 +121,7 @@ def _check_whole_lengths(lengths: Tensor) -> None:
 
 
 def to_additive(mask: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
-    """Write a boolean mask as the matrix M that is added to the scores.
-
-    Parameters
-    ----------
-    mask : bool Tensor, any shape, True = may attend
-    dtype : torch.dtype, optional
-
-    Returns
-    -------
-    M : Tensor, shape of `mask`, 0 = may attend, minus infinity = may not
-    """
+    """Write a boolean mask as the matrix M that is added to the scores: 0, or minus infinity."""
     check_mask(mask)
     return torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, -math.inf)
 
@@ -158,19 +139,8 @@ def to_sdpa(mask: Tensor) -> Tensor:
 def from_sdpa(attn_mask: Tensor) -> Tensor:
     """Read an ``attn_mask`` of ``F.scaled_dot_product_attention``, boolean or additive.
 
-    Parameters
-    ----------
-    attn_mask : Tensor, any shape, bool with True = may attend or floating with 0 and -inf
-
-    Returns
-    -------
-    mask : bool Tensor, shape of `attn_mask`, True = may attend
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the mask holds integers, where a 0 could mean either; if an additive mask holds anything
-        but 0 and -inf: a bias or a stand-in like -1e9.
+    It raises TypeError if the mask holds integers, where a 0 could mean either, and ValueError if
+    an additive one holds anything but 0 and -inf: a bias or a stand-in like -1e9.
     """
     if attn_mask.dtype == torch.bool:
         return attn_mask
@@ -199,9 +169,8 @@ def to_mha(mask: Tensor, n_heads: int) -> Tensor:
 
     Returns
     -------
-    attn_mask : bool Tensor, True = blocked
-        Shape (B * H, S_q, S_k) with heads varying fastest; (S_q, S_k), which serves every batch,
-        if `mask` has shape (1, 1, S_q, S_k).
+    attn_mask : bool Tensor, shape (B * H, S_q, S_k), heads varying fastest; True = blocked
+        For a mask of shape (1, 1, S_q, S_k) it is (S_q, S_k), which serves every batch.
     """
     check_counts(least=1, n_heads=n_heads)
     fits = mask.dim() == 4 and mask.shape[1] in (1, n_heads)
@@ -212,16 +181,9 @@ def to_mha(mask: Tensor, n_heads: int) -> Tensor:
 
 
 def to_key_padding(mask: Tensor) -> Tensor:
-    """Give the ``key_padding_mask`` of ``nn.MultiheadAttention``, where True means padding.
+    """Give the ``key_padding_mask``, (B, S_k), of ``nn.MultiheadAttention``: True on padding.
 
-    Parameters
-    ----------
-    mask : bool Tensor, shape (B, 1, 1, S_k), True = may attend
-        A mask that depends on the head or the query is refused.
-
-    Returns
-    -------
-    key_padding_mask : bool Tensor, shape (B, S_k), True = padding, not attended to
+    A mask that depends on the head or the query, unlike (B, 1, 1, S_k), is refused.
     """
     _check_layout(mask, mask.dim() == 4 and mask.shape[1:3] == (1, 1), "(B, 1, 1, S_k)")
     return ~mask[:, 0, 0]  # (B, S_k)

@@ -14,9 +14,10 @@ ALLOCATING = {"empty", "empty_like", "new_empty"}
 class Traffic(TorchDispatchMode):
     """While active, count what every operation reads from slow memory and writes to it.
 
-    The model of a GPU: a tensor whose memory is larger than the chip's cannot stay there, so each
+    The rule: a tensor whose memory is larger than that of one tile lives in slow memory, so each
     operation fetches the elements that it reads and sends back the ones that it writes. A slice
-    moves only its own elements. What fits stays on the chip and costs nothing.
+    moves only its own elements. A smaller tensor stays on the chip and costs nothing. The rule does
+    not ask whether all that is small fits there at once: a chip needs room for a few tiles.
 
     Parameters
     ----------
@@ -53,6 +54,26 @@ class Traffic(TorchDispatchMode):
     def _crossing(self, x: Tensor) -> int:
         """Give the bytes of a tensor that must be moved for it to be used."""
         return x.numel() * x.element_size() if x.untyped_storage().nbytes() > self.on_chip else 0
+
+
+def naive_traffic(n: int, d_k: int) -> int:
+    r"""Count the numbers that naive attention moves for one head: equation eq-traffic of the book.
+
+    Scores and weights are written and read, Q is scaled by itself; :math:`d_v = d_k`, no mask.
+    """
+    check_counts(n=n, d_k=d_k)
+    return 4 * n**2 + 6 * n * d_k
+
+
+def flash_traffic(n: int, d_k: int, block_q: int) -> int:
+    """Count those that Flash attention moves: equation eq-traffic, also Dao et al. 2022, theorem 2.
+
+    K and V are read once for each block of queries; m and l are written; no mask. A last block that
+    is shorter counts as one.
+    """
+    check_counts(n=n, d_k=d_k)
+    check_counts(least=1, block_q=block_q)
+    return 2 * n * d_k + 2 * n + -(-n // block_q) * 2 * n * d_k
 
 
 def _tensors(tree: object) -> list[Tensor]:

@@ -66,11 +66,7 @@ class MiniLM(nn.Module):
 
     A new one is untrained: matrices are drawn from a normal distribution with standard deviation
     0.02, biases are 0, as BERT begins. `load_model` gives the trained one (Wang et al. 2020).
-
-    Parameters
-    ----------
-    vocab_size, d_model, n_heads, n_layers, d_hidden, max_len : int, optional
-        Sizes, from 1 on; those of MiniLM-L6 unless given.
+    Sizes, from 1 on, are those of MiniLM-L6 unless given.
     """
 
     def __init__(
@@ -166,8 +162,7 @@ def vocabulary() -> list[str]:
 def load_model() -> MiniLM:
     """Load the trained model from its package, on the CPU, in float32.
 
-    ModuleNotFoundError says which package is missing; ValueError, that a file is not the one that
-    this book was written with.
+    A missing package raises ModuleNotFoundError, a file that is not this book's ValueError.
     """
     data = _read("model.safetensors")
     from safetensors.torch import load  # here, so that nobody needs it who does not need the model

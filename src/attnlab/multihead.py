@@ -1,5 +1,8 @@
 """Multi-head attention as one module, and its parameter count.
 
+The book's equations, all in section 1.6: eq-head and eq-multi-head are `MultiHeadAttention`, and
+eq-multi-head-parameters is `count_parameters`.
+
 ``python -m attnlab.multihead`` runs the verification of section 1.8.
 """
 
@@ -30,7 +33,8 @@ class MultiHeadAttention(nn.Module):
     r"""H attention functions side by side, each on its own d_k-wide slice of the model width.
 
     The three input projections of all heads are stored as one d_model x d_model matrix each: rows
-    ``i * d_k`` to ``(i + 1) * d_k`` of ``W_q.weight`` belong to head ``i``.
+    ``i * d_k`` to ``(i + 1) * d_k`` of ``W_q.weight`` belong to head ``i``. See
+    Vaswani et al. (2017), "Attention Is All You Need", section 3.2.2.
 
     Parameters
     ----------
@@ -42,18 +46,13 @@ class MultiHeadAttention(nn.Module):
     Attributes
     ----------
     W_q, W_k, W_v, W_o : nn.Linear, the paper's :math:`W^Q, W^K, W^V` of all heads, and :math:`W^O`
-    d_model, n_heads, d_k : int
-        Model width, heads, and the width of one head, ``d_model / n_heads``, which is d_v too.
+    d_k : int, the width of one head, ``d_model / n_heads``, which is d_v too
 
     Raises
     ------
     TypeError, ValueError
         If a size is no whole number; if `n_heads` does not divide `d_model`, or `dropout` is no
         probability.
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention Is All You Need", section 3.2.2.
     """
 
     def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0, bias: bool = True) -> None:
@@ -70,7 +69,7 @@ class MultiHeadAttention(nn.Module):
 
     def split_heads(self, x: Tensor) -> Tensor:
         """Cut the width into heads: (B, S, d_model) to (B, H, S, d_k)."""
-        x = x.unflatten(-1, (self.n_heads, self.d_k))  # (B, S, H, d_k)
+        x = x.unflatten(-1, (self.n_heads, -1))  # (B, S, H, d_k)
         return x.transpose(1, 2)  # (B, H, S, d_k)
 
     def merge_heads(self, x: Tensor) -> Tensor:
@@ -86,10 +85,8 @@ class MultiHeadAttention(nn.Module):
         Parameters
         ----------
         query : Tensor, shape (B, S_q, d_model), the sequence that asks
-        key, value : Tensor, shape (B, S_k, d_model), the sequence that is asked
-            The same as `query` in self-attention.
-        mask : bool Tensor, broadcastable to (B, H, S_q, S_k), optional
-            True where a query may attend to a key.
+        key, value : Tensor, shape (B, S_k, d_model), the sequence that is asked, or `query` again
+        mask : bool Tensor, broadcastable to (B, H, S_q, S_k), optional, True = may attend
 
         Returns
         -------
@@ -104,6 +101,16 @@ class MultiHeadAttention(nn.Module):
             If `mask` is not boolean; if it does not fit, an input is not (B, S, d_model), or the
             three differ in B or keys and values in S.
         """
+        self._check(query, key, value)
+        Q = self.split_heads(self.W_q(query))  # (B, H, S_q, d_k)
+        K = self.split_heads(self.W_k(key))  # (B, H, S_k, d_k)
+        V = self.split_heads(self.W_v(value))  # (B, H, S_k, d_k)
+        weights = attention_weights(Q, K, mask)  # (B, H, S_q, S_k)
+        context = self.dropout(weights) @ V  # (B, H, S_q, d_k)
+        return self.W_o(self.merge_heads(context)), weights  # (B, S_q, d_model), (B, H, S_q, S_k)
+
+    def _check(self, query: Tensor, key: Tensor, value: Tensor) -> None:
+        """Raise ValueError unless the shapes fit."""
         for name, x in (("query", query), ("key", key), ("value", value)):
             if x.dim() != 3 or x.shape[-1] != self.d_model:
                 raise ValueError(
@@ -114,12 +121,6 @@ class MultiHeadAttention(nn.Module):
                 f"query, key and value have shapes {tuple(query.shape)}, {tuple(key.shape)} and "
                 f"{tuple(value.shape)}: they need the same B, and each key its own value"
             )
-        Q = self.split_heads(self.W_q(query))  # (B, H, S_q, d_k)
-        K = self.split_heads(self.W_k(key))  # (B, H, S_k, d_k)
-        V = self.split_heads(self.W_v(value))  # (B, H, S_k, d_k)
-        weights = attention_weights(Q, K, mask)  # (B, H, S_q, S_k)
-        context = self.dropout(weights) @ V  # (B, H, S_q, d_k)
-        return self.W_o(self.merge_heads(context)), weights  # (B, S_q, d_model), (B, H, S_q, S_k)
 
 
 def count_parameters(d_model: int, n_heads: int, bias: bool = True) -> int:

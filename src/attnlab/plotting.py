@@ -33,14 +33,10 @@ WEIGHTS = LinearSegmentedColormap.from_list(
 )
 
 # Zero is the page itself; orange below it, blue above.
+BLUE, ORANGE = to_rgb(COLOURS[0]), to_rgb(COLOURS[1])
 SIGNED = LinearSegmentedColormap.from_list(
     "signed",
-    [
-        (place, (*to_rgb(hue), opacity))
-        for place, hue, opacity in zip(
-            (0, 0.5, 0.5, 1), np.repeat(COLOURS[1::-1], 2), (0.8, 0, 0, 0.8), strict=True
-        )
-    ],
+    [(0, (*ORANGE, 0.8)), (0.5, (*ORANGE, 0.0)), (0.5, (*BLUE, 0.0)), (1, (*BLUE, 0.8))],
 )
 
 STYLE = {
@@ -132,29 +128,25 @@ def heatmap(
     ax: Axes,
     weights: ArrayLike,
     *,
+    largest: float = 1.0,
     rows: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
     blocked: ArrayLike | None = None,
     numbers: str | None = None,
-    largest: float = 1.0,
 ) -> None:
     """Draw a matrix of attention weights, queries downwards and keys to the right.
 
     Parameters
     ----------
     ax : Axes
-    weights : array, shape (S_q, S_k), zero is drawn as the bare page, `largest` in full colour
+    weights : array, shape (S_q, S_k); zero is drawn as the bare page
+    largest : float, optional, the weight that gets the full colour
     rows, columns : sequence of str, optional
-        Names of the queries and of the keys; their positions unless given.
+        Names of the queries and of the keys, their positions unless given; a missing one, or
+        weights that are no matrix, raise ValueError.
     blocked : bool array, shape (S_q, S_k), optional, True where the mask forbids: hatched cells
     numbers : str, optional
         Format of the number written into each cell that is not blocked, such as ``".2f"``.
-    largest : float, optional, the weight that gets the full colour
-
-    Raises
-    ------
-    ValueError
-        If `weights` is not a matrix or a label is missing.
     """
     weights = _matrix(ax, "weights", weights, "one matrix (S_q, S_k)", rows, columns)
     S_q, S_k = weights.shape
@@ -214,8 +206,7 @@ def matrix(
     ax : Axes
     values : array, shape (n, m); anything else raises ValueError
     rows, columns : sequence of str, optional, names, where there are any
-    largest : float, optional
-        The size that gets the full colour; that of the largest number unless given.
+    largest : float, optional, the size in full colour; that of the largest number unless given
     """
     values = _matrix(ax, "values", values, "one matrix (n, m)", rows or [], columns or [])
     largest = np.abs(values).max() if largest is None else largest

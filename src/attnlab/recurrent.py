@@ -23,18 +23,13 @@ class Memory(NamedTuple):
     """What the decoder may look at while it writes."""
 
     states: Tensor  # (B, T_x, d_state), one encoder state for each source position
-    keys: (
-        Tensor | None
-    )  # (B, T_x, width), the encoder's share of the scores; None without attention
+    keys: Tensor | None  # (B, T_x, width), the encoder's share of the scores, for attention
     mask: Tensor  # (B, T_x) bool, True on words, False on padding
     summary: Tensor  # (B, 2 * d_state), the fixed vector: both parts of the encoder's last state
 
 
 class Encoder(nn.Module):
-    """LSTM that reads the source in both directions, half of the width for each.
-
-    So `d_state`, the width of a state, must be even; `d_embed` is that of a word's vector.
-    """
+    """LSTM that reads the source in both directions; half of `d_state`, which is even, for each."""
 
     def __init__(self, vocab_size: int, d_embed: int, d_state: int) -> None:
         super().__init__()
@@ -45,41 +40,30 @@ class Encoder(nn.Module):
         self.lstm = nn.LSTM(d_embed, d_state // 2, batch_first=True, bidirectional=True)
 
     def forward(self, source: Tensor) -> tuple[Tensor, State]:
-        """Read sentences (B, T_x), padded with `PAD`, which changes nothing; one word or more each.
+        """Read sentences (B, T_x) of one word or more; `PAD` changes nothing, and its states are 0.
 
-        Returns
-        -------
-        states : Tensor, shape (B, T_x, d_state), zero on padding
-        last : pair of Tensors, shape (1, B, d_state)
-            Hidden state and memory cell after the last word read in each direction: the fixed
-            vector that a decoder without attention has to live on.
+        The states are (B, T_x, d_state). The pair behind them, hidden state and memory cell after
+        the last word read in each direction, is the fixed vector that a decoder without attention
+        lives on.
         """
         lengths = (source != PAD).sum(1).cpu()
-        packed = pack_padded_sequence(
-            self.embed(source), lengths, batch_first=True, enforce_sorted=False
-        )
-        packed_states, last = self.lstm(packed)
-        states, _ = pad_packed_sequence(
-            packed_states, batch_first=True, total_length=source.shape[1]
-        )
-        return states, tuple(x.transpose(0, 1).flatten(1).unsqueeze(0) for x in last)
+        words = self.embed(source)  # (B, T_x, d_embed)
+        packed = pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False)
+        packed, last = self.lstm(packed)
+        states, _ = pad_packed_sequence(packed, batch_first=True, total_length=source.shape[1])
+        last = tuple(x.transpose(0, 1).flatten(1).unsqueeze(0) for x in last)  # (1, B, d_state)
+        return states, last  # (B, T_x, d_state)
 
 
 class Decoder(nn.Module):
     """LSTM that writes the target one word at a time.
 
-    Parameters
-    ----------
-    vocab_size, d_embed, d_state : int
-        Number of target words, width of their vectors, width of a state.
-    attention : {None, "bahdanau", "luong"}
-        With ``"bahdanau"`` the previous state :math:`s_{t-1}` asks, and the context enters the
-        LSTM with the previous word. With ``"luong"`` the new state :math:`s_t` asks by the
-        score "general", and the context meets it on the way out. Anything else: ValueError.
-    repeat_summary : bool, optional
-        Without attention: let the fixed vector enter the LSTM with every word, as in Cho et al.
-        (2014), "Learning Phrase Representations using RNN Encoder-Decoder for Statistical Machine
-        Translation", and not only as the first state. With attention: ValueError.
+    With ``"bahdanau"`` the previous state :math:`s_{t-1}` asks, and the context enters the LSTM
+    with the previous word. With ``"luong"`` the new state :math:`s_t` asks by the score "general",
+    and the context meets it on the way out. Without attention `repeat_summary` lets the fixed
+    vector enter the LSTM with every word, as in Cho et al. (2014), "Learning Phrase Representations
+    using RNN Encoder-Decoder for Statistical Machine Translation", and not only as the first state.
+    Another attention, or both together, raise ValueError.
     """
 
     def __init__(
@@ -113,14 +97,7 @@ class Decoder(nn.Module):
     def forward(
         self, previous: Tensor, state: State, memory: Memory
     ) -> tuple[Tensor, Tensor | None, State]:
-        """Write T words, given the word before each, (B, T), and the state before the first.
-
-        Returns
-        -------
-        logits : Tensor, shape (B, T, vocab_size)
-        weights : Tensor, shape (B, T, T_x), or None without attention
-        state : pair of Tensors, shape (1, B, d_state)
-        """
+        """Write T words, given the word before each, (B, T), and the state before the first."""
         embedded = self.embed(previous)  # (B, T, d_embed)
         if self.repeat_summary:
             summary = memory.summary[:, None].expand(-1, embedded.shape[1], -1)
@@ -134,7 +111,7 @@ class Decoder(nn.Module):
             hidden, state = self.lstm(embedded, state)  # (B, T, d_state)
             context, weights = self.attention(hidden, memory.states, memory.mask, memory.keys)
         mixed = torch.tanh(self.combine(torch.cat([hidden, context], -1)))  # (B, T, d_state)
-        return self.out(mixed), weights, state
+        return self.out(mixed), weights, state  # (B, T, vocab_size), (B, T, T_x), the last state
 
     def _feed_context(
         self, embedded: Tensor, state: State, memory: Memory

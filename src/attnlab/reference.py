@@ -24,29 +24,24 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 def scaled_dot_product_attention(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    r"""Compute :math:`\mathrm{softmax}(QK^\top / \sqrt{d_k})\,V` in float64.
+    r"""Compute :math:`\mathrm{softmax}(QK^\top / \sqrt{d_k})\,V` in float64, and the weights.
+
+    Vaswani et al. (2017), "Attention Is All You Need", equation 1.
 
     Parameters
     ----------
     Q, K, V : array, shapes (..., S_q, d_k), (..., S_k, d_k) and (..., S_k, d_v)
-        Queries, keys and values.
-    mask : bool array, broadcastable to (..., S_q, S_k), optional
-        True where a query may attend to a key.
+    mask : bool array, broadcastable to (..., S_q, S_k), optional, True where a query may attend
 
     Returns
     -------
     output : float64 array, shape (..., S_q, d_v)
-    weights : float64 array, shape (..., S_q, S_k)
-        Each row sums to 1, or to 0 where the mask leaves the query nothing.
+    weights : float64 array, shape (..., S_q, S_k); a row sums to 1, or to 0 if nothing is allowed
 
     Raises
     ------
     ValueError
         If the queries have no width, or the shapes do not fit.
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention Is All You Need", equation 1.
     """
     Q, K, V = (np.asarray(array, dtype=np.float64) for array in (Q, K, V))
     if Q.shape[-1] < 1:

@@ -1,6 +1,6 @@
 """Encoder-decoder of two LSTMs: without attention, with Bahdanau's, or with Luong's."""
 
-from collections.abc import Sequence
+import functools
 from typing import NamedTuple
 
 import torch
@@ -11,25 +11,18 @@ from attnlab.additive import BahdanauAttention
 from attnlab.arguments import check_counts
 from attnlab.recurrent import Decoder, Encoder, Memory, State
 from attnlab.tasks import BOS, EOS, PAD
-from attnlab.training import descend
+from attnlab.training import Batches, descend
 
 
 class Seq2Seq(nn.Module):
-    """Encoder and decoder in one, both of them `attnlab.recurrent`'s.
+    """Encoder and decoder in one: see `attnlab.recurrent`, which names papers and errors too.
 
     Parameters
     ----------
     source_size, target_size : int, number of source and of target words, reserved ids included
-    d_embed, d_state : int, width of a word's vector and of a state
+    d_embed, d_state : int, width of a word's vector and of a state, which must be even
     attention : {None, "bahdanau", "luong"}, optional
-    repeat_summary : bool, optional
-        See `attnlab.recurrent.Decoder`, which names the papers too.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a size is no whole number; if one is below 1, `d_state` is odd, there is no such
-        attention, or attention and `repeat_summary` come together.
+    repeat_summary : bool, optional, without attention
     """
 
     def __init__(
@@ -74,60 +67,30 @@ def cross_entropy(model: Seq2Seq, source: Tensor, target: Tensor) -> Tensor:
     return functional.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD)
 
 
-def train(
-    model: Seq2Seq,
-    batches: Sequence[tuple[Tensor, Tensor]],
-    *,
-    rate: float = 1e-2,
-    clip: float = 1.0,
-) -> list[float]:
+def train(model: Seq2Seq, batches: Batches, **options: float) -> list[float]:
     """Train the model, in place, on each batch (source, target) once.
 
-    See `attnlab.training.descend` for `rate` and `clip`: the same model and the same batches give
-    the same result. The losses come back: cross-entropy in nats per target word, one a batch.
+    Options are `rate` and `clip` of `attnlab.training.descend`. The losses come back: cross-entropy
+    in nats per target word, one a batch.
     """
-    return descend(
-        model.parameters(),
-        batches,
-        lambda source, target: cross_entropy(model, source, target),
-        rate=rate,
-        clip=clip,
-    )
+    loss_of = functools.partial(cross_entropy, model)
+    return descend(model.parameters(), batches, loss_of, **options)
 
 
 class Pull(NamedTuple):
-    """How the loss pulls at the scores of Bahdanau's attention, and what the pull is made of.
+    """How the loss pulls at the scores of Bahdanau's attention, and what the pull is made of."""
 
-    Attributes
-    ----------
-    states : Tensor, shape (B, T_x, d_state)
-        The encoder's, that the contexts are mixed from.
-    weights : Tensor, shape (B, T_y, T_x)
-    contexts : Tensor, shape (B, T_y, d_state)
-    context_gradients : Tensor, shape (B, T_y, d_state)
-        The loss, differentiated by each context.
-    score_gradients : Tensor, shape (B, T_y, T_x)
-        The loss, differentiated by each score; 0 on padding.
-    """
-
-    states: Tensor
-    weights: Tensor
-    contexts: Tensor
-    context_gradients: Tensor
-    score_gradients: Tensor
+    states: Tensor  # (B, T_x, d_state), the encoder's, that the contexts are mixed from
+    weights: Tensor  # (B, T_y, T_x)
+    contexts: Tensor  # (B, T_y, d_state)
+    context_gradients: Tensor  # (B, T_y, d_state), the loss, differentiated by each context
+    score_gradients: Tensor  # (B, T_y, T_x), the loss, differentiated by each score; 0 on padding
 
 
 def pull(model: Seq2Seq, source: Tensor, target: Tensor) -> Pull:
     """Let autograd say which way the loss of these sentences pulls each score.
 
-    The model's parameters and their gradients stay as they are. A model without Bahdanau's
-    attention raises ValueError.
-
-    Parameters
-    ----------
-    model : Seq2Seq
-    source : int Tensor, shape (B, T_x)
-    target : int Tensor, shape (B, T_y)
+    The model, which keeps its gradients, needs Bahdanau's attention, or ValueError is raised.
     """
     attention = model.decoder.attention
     if not isinstance(attention, BahdanauAttention):
@@ -159,8 +122,7 @@ def translate(model: Seq2Seq, source: Tensor, max_len: int) -> tuple[Tensor, Ten
     ----------
     model : Seq2Seq
     source : int Tensor, shape (B, T_x)
-    max_len : int
-        Number of words to write, the end mark included; at least 1, or ValueError is raised.
+    max_len : int, how many words to write, the end mark included; below 1: ValueError
 
     Returns
     -------
@@ -183,20 +145,17 @@ def translate(model: Seq2Seq, source: Tensor, max_len: int) -> tuple[Tensor, Ten
 
 
 def alignment_error_rate(weights: Tensor, alignment: Tensor) -> float:
-    r"""Compare each target word's largest weight with the source word it comes from.
+    r"""Give the share of links, from each target word to its largest weight, that are wrong.
 
     With :math:`\mathcal A` the links of the model, one a target word, and :math:`\mathcal S` the
     known ones, all of them sure, this is :math:`1 - 2 |\mathcal A \cap \mathcal S| /
-    (|\mathcal A| + |\mathcal S|)`: the share of links that are wrong.
-
-    It is 0 where every link is right, 1 where none is. See Och and Ney (2003), "A Systematic
-    Comparison of Various Statistical Alignment Models".
+    (|\mathcal A| + |\mathcal S|)`: Och and Ney (2003), "A Systematic Comparison of Various
+    Statistical Alignment Models".
 
     Parameters
     ----------
     weights : Tensor, shape (B, T_y, T_x)
-    alignment : int Tensor, shape (B, T_y)
-        Known source position of each target word; -1 where there is none.
+    alignment : int Tensor, shape (B, T_y), known source position of each target word, or -1
     """
     known = alignment >= 0
     agree = (weights.argmax(-1) == alignment)[known].sum().item()

@@ -6,14 +6,12 @@ of the state of each position, so it is ``nn.Linear(d_model, K * vocab_size)``. 
 True where a position may attend to another.
 """
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from attnlab.tasks import PAD
-from attnlab.training import descend
+from attnlab.training import Batches, descend
 from attnlab.transformer import TransformerEncoder
 
 
@@ -28,15 +26,13 @@ def label_scores(
 def train(
     model: TransformerEncoder,
     readout: nn.Linear,
-    batches: Sequence[tuple[Tensor, Tensor]],
+    batches: Batches,
     mask: Tensor | None = None,
-    *,
-    rate: float = 1e-2,
-    clip: float = 1.0,
+    **options: float,
 ) -> list[float]:
     """Train encoder and read-out, in place, on each batch (source, target) once.
 
-    `rate` and `clip` are those of `attnlab.training.descend`. The losses come back: cross-entropy
+    Options are `rate` and `clip` of `attnlab.training.descend`. The losses come back: cross-entropy
     in nats per label, one a batch.
     """
 
@@ -45,7 +41,7 @@ def train(
         return functional.cross_entropy(scores.flatten(0, -2), target.flatten(), ignore_index=PAD)
 
     parameters = [*model.parameters(), *readout.parameters()]
-    return descend(parameters, batches, loss_of, rate=rate, clip=clip)
+    return descend(parameters, batches, loss_of, **options)
 
 
 @torch.no_grad()

@@ -4,12 +4,16 @@ The models are a small Transformer and the decoder with Bahdanau's attention of 
 learnt the verb-final language of `attnlab.tasks.verb_final`, whose words are `attnlab.tasks.GERMAN`
 and `attnlab.tasks.ENGLISH`. Their weights lie in this package; ``make story`` trains them again.
 
+Beside the weights lie `unseen` sentences, for measuring, and how well a control does that was
+trained without the encoder's self-attention.
+
 The Transformer's training sentences stand anywhere in their row, behind up to `MOST_PADDING` places
 of padding. If they all began at place 0, then target word t would come from about the same place
 each time: the decoder would learn places by heart, and the encoder's self-attention would have
 nothing to do.
 """
 
+import contextlib
 import random
 from importlib import resources
 from pathlib import Path
@@ -21,6 +25,7 @@ from torch import Tensor
 from attnlab import seq2seq, tasks
 from attnlab.seq2seq import Seq2Seq
 from attnlab.tasks import ENGLISH, EOS, GERMAN, PAD, Translation
+from attnlab.trace import without
 from attnlab.translator import Translator
 
 Model = TypeVar("Model", Translator, Seq2Seq)
@@ -28,6 +33,7 @@ Model = TypeVar("Model", Translator, Seq2Seq)
 WEIGHTS = Path(str(resources.files("attnlab"))) / "data" / "story.safetensors"
 SEED, STEPS, BATCH, RATE, MOST_PADDING = 2, 1500, 64, 5e-3, 12
 BAHDANAU_SEED, BAHDANAU_STEPS, BAHDANAU_BATCH = 2, 300, 32  # the third start of section 1.2
+CONTROL_SEEDS = 0, 1, SEED
 UNSEEN_SEED = 1000  # training draws its sentences from the seeds below
 
 # The story's sentence, word by word in German order, and the German place of each English word.
@@ -80,15 +86,19 @@ def sentence() -> Sentence:
     )
 
 
-def untrained() -> Translator:
+def untrained(seed: int = SEED) -> Translator:
     """Draw the Transformer's first weights, those that its training starts from.
+
+    Parameters
+    ----------
+    seed : int, optional
 
     Returns
     -------
     model : Translator
         One layer on each side, two heads, d_model 32, so d_k 16.
     """
-    torch.manual_seed(SEED)
+    torch.manual_seed(seed)
     return Translator(len(GERMAN), len(ENGLISH), 32, n_heads=2, n_layers=1, d_ff=64, bias=False)
 
 
@@ -98,10 +108,29 @@ def untrained_bahdanau() -> Seq2Seq:
     return Seq2Seq(len(GERMAN), len(ENGLISH), d_embed=32, d_state=64, attention="bahdanau")
 
 
-def train(steps: int = STEPS) -> tuple[Translator, list[float]]:
+def train(steps: int = STEPS, seed: int = SEED) -> tuple[Translator, list[float]]:
     """Train the Transformer, and give it with its losses in nats per word."""
-    model, rng = untrained(), random.Random(SEED)
-    pairs = (tasks.verb_final(BATCH, seed)[:2] for seed in range(steps))
+    return _trained(untrained(seed), steps, seed)
+
+
+def train_control(steps: int = STEPS, seed: int = SEED) -> tuple[Translator, list[float]]:
+    """Train the same Transformer on the same data without its encoder's self-attention.
+
+    It is taken out from the first step on; `without_self_attention` takes it out again in use.
+    """
+    model = untrained(seed)
+    with without_self_attention(model):
+        return _trained(model, steps, seed)
+
+
+def without_self_attention(model: Translator) -> contextlib.AbstractContextManager[None]:
+    """Take the encoder's self-attention out of a Transformer for a while."""
+    return without(layer.attend for layer in model.encoder.layers)
+
+
+def _trained(model: Translator, steps: int, seed: int) -> tuple[Translator, list[float]]:
+    rng = random.Random(seed)
+    pairs = (tasks.verb_final(BATCH, i)[:2] for i in range(steps))
     batches = [(anywhere(source, rng), target) for source, target in pairs]
     return model, seq2seq.train(model, batches, rate=RATE)
 
@@ -134,8 +163,8 @@ def anywhere(source: Tensor, rng: random.Random) -> Tensor:
     return moved
 
 
-def unseen(n: int = 600) -> Translation:
-    """Give sentences that neither model saw in training, `n` less those that one did.
+def unseen(n: int | None = None) -> Translation:
+    """Give sentences that neither model saw in training: those that are stored, or the first `n`.
 
     Parameters
     ----------
@@ -144,9 +173,23 @@ def unseen(n: int = 600) -> Translation:
     Returns
     -------
     test : Translation
+
+    Raises
+    ------
+    ValueError
+        If so many are not stored.
     """
+    weights = _stored()
+    test = Translation(*(weights[f"unseen.{part}"][:n].long() for part in Translation._fields))
+    if n is not None and len(test.source) < n:
+        raise ValueError(f"there are {len(test.source)} unseen sentences; ask for no more")
+    return test
+
+
+def choose_unseen(n: int = 600) -> Translation:
+    """Draw `n` sentences and leave out those that training draws, which takes some seconds."""
     test, known = tasks.verb_final(n, UNSEEN_SEED), seen()
-    new = torch.tensor([words not in known for words in _rows(test)])  # (B,)
+    new = torch.tensor([words not in known for words in rows_of(test)])  # (B,)
     return Translation(*(part[new] for part in test))
 
 
@@ -154,10 +197,11 @@ def seen() -> set[tuple[int, ...]]:
     """Give the German sentences of the training data, as ids without padding."""
     draws = [(BATCH, seed) for seed in range(STEPS)]
     draws += [(BAHDANAU_BATCH, seed) for seed in range(BAHDANAU_STEPS)]
-    return {words for n, seed in draws for words in _rows(tasks.verb_final(n, seed))}
+    return {words for n, seed in draws for words in rows_of(tasks.verb_final(n, seed))}
 
 
-def _rows(translation: Translation) -> list[tuple[int, ...]]:
+def rows_of(translation: Translation) -> list[tuple[int, ...]]:
+    """Give the German sentences as ids without padding."""
     return [tuple(i for i in row if i != PAD) for row in translation.source.tolist()]
 
 
@@ -205,7 +249,10 @@ def load_bahdanau() -> Seq2Seq:
 
 
 def provenance() -> dict[str, str]:
-    """Say how the weights were made: script, seeds, versions, steps, losses and accuracies."""
+    """Say how the weights were made: script, seeds, versions, steps, losses and accuracies.
+
+    Those of the control, of which no weights are kept, are among them.
+    """
     from safetensors import safe_open
 
     with safe_open(WEIGHTS, framework="pt") as file:
@@ -213,31 +260,42 @@ def provenance() -> dict[str, str]:
 
 
 def _loaded(model: Model, prefix: str) -> Model:
-    from safetensors.torch import load_file  # here, so that only who loads the weights needs it
-
-    weights = load_file(WEIGHTS)
-    mine = {name: w.float() for name, w in weights.items() if name.startswith(prefix)}
+    mine = {name: w.float() for name, w in _stored().items() if name.startswith(prefix)}
     model.load_state_dict({name.removeprefix(prefix): w for name, w in mine.items()})
     return model.requires_grad_(False)
 
 
-def save(models: dict[str, torch.nn.Module], made: dict[str, str], path: Path = WEIGHTS) -> None:
-    """Write the weights of both models, in float16 to keep the file small.
+def _stored() -> dict[str, Tensor]:
+    from safetensors.torch import load_file  # here, so that only who loads the file needs it
+
+    return load_file(WEIGHTS)
+
+
+def save(
+    models: dict[str, torch.nn.Module],
+    test: Translation,
+    made: dict[str, str],
+    path: Path = WEIGHTS,
+) -> None:
+    """Write the weights of both models, in float16 to keep the file small, and what is unseen.
 
     Parameters
     ----------
     models : dict of nn.Module
         Under the names ``"transformer"`` and ``"bahdanau"``.
+    test : Translation
+        The sentences that `unseen` gives.
     made : dict of str
         How they were made.
     path : Path, optional
     """
     from safetensors.torch import save_file
 
-    weights = {
+    stored = {
         f"{name}.{key}": value.half().contiguous()
         for name, model in models.items()
         for key, value in model.state_dict().items()
     }
+    stored |= {f"unseen.{part}": ids.to(torch.int8) for part, ids in test._asdict().items()}
     path.parent.mkdir(exist_ok=True)
-    save_file(weights, path, metadata=made)
+    save_file(stored, path, metadata=made)

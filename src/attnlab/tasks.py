@@ -46,20 +46,17 @@ def reverse(n: int, length: int, n_symbols: int, seed: int) -> tuple[Tensor, Ten
 
 
 def three_copies(n: int, length: int, n_symbols: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Ask every position of a random string to copy from three places at once.
+    """Ask every position of a random string, twice `length`, to copy from three places at once.
 
     The three answers are the symbol to the left, the twin in the other half of the string, and
-    the symbol that occurs most often in the whole string. No position can tell them from its own
-    symbol, and each takes another way of looking: next door, at a fixed distance, everywhere.
-
-    Each half of a string has `length` symbols.
+    the symbol that occurs most often in all of it, with the smallest id of several. No position
+    can tell them from its own symbol, and each takes another way of looking: next door, at a fixed
+    distance, everywhere.
 
     Returns
     -------
     source : int64 Tensor, shape (n, 2 * length)
-    target : int64 Tensor, shape (n, 2 * length, 3)
-        Left neighbour, twin, most frequent symbol (the one with the smallest id of several). The
-        first position has no left neighbour: its target there is `PAD`.
+    target : int64 Tensor, shape (n, 2 * length, 3), `PAD` where there is no left neighbour
     """
     check_counts(least=1, length=length)
     source = _symbols(n, 2 * length, n_symbols, seed)

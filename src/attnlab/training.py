@@ -7,21 +7,22 @@ from torch import Tensor, nn
 
 from attnlab.arguments import check_positive
 
+Batches = Sequence[tuple[Tensor, Tensor]]  # of (source, target)
+
 
 def descend(
     parameters: Iterable[nn.Parameter],
-    batches: Sequence[tuple[Tensor, Tensor]],
+    batches: Batches,
     loss_of: Callable[[Tensor, Tensor], Tensor],
     *,
-    rate: float,
-    clip: float,
+    rate: float = 1e-2,
+    clip: float = 1.0,
 ) -> list[float]:
     """Take one step for each batch (source, target), with AdamW and a one-cycle learning rate.
 
     The parameters are changed in place; the losses come back, one a batch. `rate` is the peak of
-    the learning rate, `clip` the largest norm of a gradient: longer ones are shortened to it. Both
-    must be finite and above 0, or ValueError is raised. Nothing random happens here: the same
-    parameters and the same batches give the same result.
+    the learning rate, `clip` the largest norm of a gradient; both are finite and above 0, or
+    ValueError is raised. The same parameters and the same batches give the same result.
     """
     check_positive(rate=rate, clip=clip)
     parameters = list(parameters)

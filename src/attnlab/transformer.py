@@ -6,7 +6,7 @@ are of one size in all layers, and training needs no warm-up of the learning rat
 2020). The price is one more normalisation after the last layer.
 
 There is no dropout: the book trains on data drawn afresh for every step, which cannot be learnt by
-heart.
+heart. Sizes are whole numbers from 1 on: anything else raises TypeError or ValueError.
 """
 
 import torch
@@ -32,20 +32,14 @@ def sinusoidal_positions(
 
     Parameters
     ----------
-    max_len : int, how many positions, counted from 0
-    d_model : int
-        Width of a vector. If it is odd, the last sine stands without its cosine.
+    max_len : int, how many positions, counted from 0; it may be 0
+    d_model : int, width of a vector; if it is odd, the last sine stands without its cosine
     dtype : torch.dtype, optional, of the result; the angles are computed in float64
     device : torch.device or str, optional
 
     Returns
     -------
     P : Tensor, shape (max_len, d_model)
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a size is no whole number; if `max_len` is negative or `d_model` is below 1.
     """
     check_counts(max_len=max_len)
     check_counts(least=1, d_model=d_model)
@@ -57,11 +51,10 @@ def sinusoidal_positions(
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention, then a small network on each position, both added to what they read.
+    """Self-attention, then a network `d_ff` wide on each position, both added to what they read.
 
-    The layer of Vaswani et al. (2017), sections 3.1 and 3.3; pre-norm as in Xiong et al. (2020),
-    "On Layer Normalization in the Transformer Architecture", figure 1b. `d_ff` is the hidden width
-    of the network.
+    Vaswani et al. (2017), sections 3.1 and 3.3; pre-norm as in Xiong et al. (2020), "On Layer
+    Normalization in the Transformer Architecture", figure 1b.
     """
 
     def __init__(self, d_model: int, n_heads: int, d_ff: int, bias: bool = True) -> None:
@@ -85,26 +78,18 @@ class EncoderLayer(nn.Module):
 class TransformerEncoder(nn.Module):
     """Embedding, positions, a stack of encoder layers, and a last normalisation.
 
+    Vaswani et al. (2017), "Attention Is All You Need", section 3.
+
     Parameters
     ----------
     vocab_size, d_model, n_heads, n_layers : int
         Number of token ids; width of the tokens' vectors; heads of each layer, which must divide
-        it; number of layers.
+        it, or ValueError is raised; number of layers.
     d_ff : int, optional, hidden width of the feed-forward networks; ``4 * d_model`` unless given
     positions : bool, optional
         Whether to add sinusoidal positions to the embeddings. Without them, and without a mask
         that tells positions apart, reordering the tokens reorders the states and does no more.
-    bias : bool, optional
-        Whether the projections of the attentions have a bias.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a size is no whole number; if one is below 1, or `n_heads` does not divide `d_model`.
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention Is All You Need", section 3.
+    bias : bool, optional, whether the projections of the attentions have a bias
     """
 
     def __init__(
@@ -136,10 +121,8 @@ class TransformerEncoder(nn.Module):
         Parameters
         ----------
         tokens : int Tensor, shape (B, S)
-        mask : bool Tensor, broadcastable to (B, H, S, S), optional
-            True where a position may attend to another, in every layer: `make_padding_mask`,
-            `make_causal_mask`, or both joined by ``&``.
-        return_weights : bool, optional
+        mask : bool Tensor, broadcastable to (B, H, S, S), optional, for every layer
+            `make_padding_mask`, `make_causal_mask`, or both joined by ``&``.
 
         Returns
         -------
@@ -149,8 +132,7 @@ class TransformerEncoder(nn.Module):
         Raises
         ------
         TypeError, ValueError
-            If `tokens` or the mask have another dtype; if they have another shape, or a token id
-            lies outside the vocabulary.
+            If a dtype is another; if a shape is, or an id lies outside the vocabulary.
         """
         self._check(tokens)
         x = self.embedding(tokens)  # (B, S, d_model)

@@ -26,20 +26,8 @@ _open: list[dict[str, Any]] = []  # the collections under way, innermost last
 def case_rng(stage: str = "") -> np.random.Generator:
     """Give the generator that a stage of a check draws its cases from.
 
-    Parameters
-    ----------
-    stage : str, optional
-        Name of the stage: each draws the same numbers whatever ran before it.
-
-    Returns
-    -------
-    rng : numpy.random.Generator
-        Seeded by the environment variable `SEED` when marking, else always the same.
-
-    Raises
-    ------
-    ValueError
-        If the variable holds no whole number from 0 on.
+    It is seeded by the environment variable `SEED` when marking, else always the same; what ran
+    before makes no difference. A seed that is no whole number from 0 on raises ValueError.
     """
     seed = os.environ.get(SEED, "0")
     if not seed.isdecimal():
@@ -48,28 +36,12 @@ def case_rng(stage: str = "") -> np.random.Generator:
 
 
 def record(name: str, value: Any, tolerance: float = TOLERANCE) -> None:
-    """Record a value that the student's code gave.
+    """Record a value that the student's code gave: with those being collected, else as an output.
 
-    It becomes an output of the running cell, at once or with the others that are being
-    collected (see `collect`).
-
-    Parameters
-    ----------
-    name : str
-        What it is, once in a cell.
-    value : object
-        Number, truth value, text, None, NumPy array, PyTorch tensor, or a list, tuple or
-        dictionary (with text for keys) of these.
-    tolerance : float, optional
-        How far a right answer may be from the solution's, absolutely or relatively: at least twice
-        what the check itself lets pass.
-
-    Raises
-    ------
-    TypeError
-        If the value, or one inside it, is anything else.
-    ValueError
-        If the name is taken.
+    The value is a number, truth value, text, None, NumPy array, PyTorch tensor, or a list, tuple or
+    dictionary (with text for keys) of these: anything else raises TypeError, a name that is taken
+    ValueError. The tolerance, absolute or relative, is at least twice what the check itself lets
+    pass.
     """
     encoded = encode(value)
     if tolerance != TOLERANCE:
@@ -114,13 +86,7 @@ def encode(value: Any) -> Any:
 
 
 def decode(encoded: Any) -> Any:
-    """Turn back what `encode` gave, whoever sent it; numbers come back as NumPy arrays.
-
-    Raises
-    ------
-    ValueError
-        If it is nothing that `encode` gives.
-    """
+    """Turn back what `encode` gave, or raise ValueError; numbers become NumPy arrays."""
     if encoded is None or isinstance(encoded, bool | str):
         return encoded
     if isinstance(encoded, list):
@@ -140,29 +106,14 @@ def decode(encoded: Any) -> Any:
 
 
 def answers(outputs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Give all values that a cell recorded, by name.
-
-    Parameters
-    ----------
-    outputs : iterable of mapping
-        The cell's outputs as nbformat stores them.
-
-    Raises
-    ------
-    ValueError
-        If one is malformed or a name occurs twice.
-    """
+    """Give what a cell recorded, by name; ValueError if one is malformed or there twice."""
     return {name: decode(value) for name, value in _recorded(outputs)}
 
 
 def difference(key: Iterable[Mapping[str, Any]], outputs: Iterable[Mapping[str, Any]]) -> str:
     """Say in what a cell's answers differ from the solution's; nothing if they agree.
 
-    Parameters
-    ----------
-    key, outputs : iterable of mapping
-        Outputs of the cell in the solution and in a submission. The tolerances are the key's. No
-        value is told.
+    Both are outputs as nbformat stores them. The tolerances are the key's, and no value is told.
     """
     right = dict(_recorded(key))
     try:
@@ -172,16 +123,14 @@ def difference(key: Iterable[Mapping[str, Any]], outputs: Iterable[Mapping[str, 
     if given.keys() != right.keys():
         odd = sorted(given.keys() ^ right.keys())
         return f"it did not record the answers that the solution records: {', '.join(odd)}"
-    off = [name for name, value in right.items() if not _agree(given[name], value)]
+    off = [n for n, key in right.items() if not same(given[n], decode(key), _tolerance(key))]
     return f"its answers are not the solution's: {', '.join(off)}" if off else ""
 
 
-def _agree(given: Any, encoded: Any) -> bool:
-    """Tell whether a value is that of the key, within the tolerance that the key names."""
-    tolerance = TOLERANCE
-    if isinstance(encoded, Mapping) and "tolerance" in encoded:
-        tolerance = encoded["tolerance"]
-    return same(given, decode(encoded), tolerance)
+def _tolerance(encoded: Any) -> float:
+    """Give the tolerance that a recorded value names."""
+    named = isinstance(encoded, Mapping) and "tolerance" in encoded
+    return encoded["tolerance"] if named else TOLERANCE
 
 
 def same(given: Any, right: Any, tolerance: float = TOLERANCE) -> bool:

@@ -29,19 +29,10 @@ WIDTH = 88
 
 
 class CheckFailed(AssertionError):  # noqa: N818 - a finding, named as it reads
-    """A check found what is wrong.
+    """A check found what is wrong: a cause's short name, what is wrong and what to do, an example.
 
-    Jupyter shows the message alone, without a traceback: the fault is in the student's code, and
-    a traceback would lead through ours.
-
-    Parameters
-    ----------
-    cause : str
-        Short name of the cause, such as ``"softmax_axis"``.
-    message : str
-        One or two plain sentences: what is wrong, and what to do.
-    example : str, optional
-        The smallest case that shows it, as it should be printed.
+    Jupyter shows the message alone, without a traceback: the fault is in the student's code, and a
+    traceback would lead through ours.
     """
 
     def __init__(self, cause: str, message: str, example: str = "") -> None:
@@ -66,22 +57,11 @@ class NotAttempted(CheckFailed):
 
 
 class Exercise:
-    """The checks of one exercise and what they are worth; knows what passed in this kernel.
-
-    Parameters
-    ----------
-    number : str
-        Such as ``"1.3"``.
-
-    Attributes
-    ----------
-    points : dict of str to int
-        What each check is worth, by its name.
-    """
+    """The checks of one exercise and what each is worth; knows what passed in this kernel."""
 
     def __init__(self, number: str) -> None:
-        self.number = number
-        self.points: dict[str, int] = {}
+        self.number = number  # such as "1.3"
+        self.points: dict[str, int] = {}  # what each check is worth, by its name
         self._passed: set[str] = set()
 
     def check(self, points: int) -> Callable[[Callable[..., str]], Callable[..., None]]:
@@ -132,22 +112,8 @@ def require(**values: Any) -> None:
 def call(function: Callable[..., Any], *args: Any, case: str = "", **kwargs: Any) -> Any:
     """Call the student's function, and turn what it raises into a failed check.
 
-    Parameters
-    ----------
-    function : callable
-        The student's.
-    *args, **kwargs
-        What to call it with.
-    case : str, optional
-        The call in words, such as ``"one query and one key"``.
-
-    Raises
-    ------
-    NotAttempted
-        If it is the stub, which raises NotImplementedError.
-    CheckFailed
-        With cause ``"raised"``, the error and the student's line; with cause ``"not_callable"``
-        if it is no function.
+    `case` is the call in words. The stub, which raises NotImplementedError, is not attempted; else
+    the cause is ``"raised"``, with the error and the student's line, or ``"not_callable"``.
     """
     name = getattr(function, "__name__", repr(function))
     if not callable(function):

@@ -15,16 +15,10 @@ Outputs = Sequence[Mapping[str, Any]]
 
 
 class Key:
-    """Outputs of the solutions' graded cells, each solution run once, in this environment.
-
-    Attributes
-    ----------
-    unsolved : set of str
-        What to tell of solutions that could not be compared with.
-    """
+    """Outputs of the solutions' graded cells, each solution run once, in this environment."""
 
     def __init__(self) -> None:
-        self.unsolved: set[str] = set()
+        self.unsolved: set[str] = set()  # what to tell of solutions that failed
         self._known: dict[str, dict[str, Outputs]] = {}
 
     def of(self, original: Original, name: str) -> Outputs | None:

@@ -7,13 +7,7 @@ LEAST_SECONDS = 5.0  # what each cell gets when the notebook's time is over
 
 
 class Clock:
-    """The time of one notebook's cells.
-
-    Parameters
-    ----------
-    cell, notebook : float, optional
-        Seconds for each cell, and for all together.
-    """
+    """The time of one notebook's cells: seconds for each, and for all together."""
 
     def __init__(self, cell: float = CELL_SECONDS, notebook: float = NOTEBOOK_SECONDS) -> None:
         self.cell, self.end = cell, time.monotonic() + notebook

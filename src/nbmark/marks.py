@@ -1,5 +1,11 @@
 """The verdict: what is worth points, what a submission earned of it, and why not more.
 
+How points count: a check is worth the points of its decorator (`nbmark.graded`), which a release
+writes into its graded cell. `nbmark.submission` reads them from the original, never from the
+student's file, and puts the student's answers into a copy of the original that is then run. A cell
+earns all of its points or none: `Evidence.why_not` says which. What a person reads, or nobody ran,
+is neither earned nor lost: `Ledger` tells these apart, and `Score` adds up.
+
 Everybody who gives points asks here: a student's check in a terminal, pytest's `--points`, and the
 checks themselves, which tell a student how far the exercise has come.
 """
@@ -28,15 +34,12 @@ class GradedCell:
 
 @dataclass(frozen=True)
 class Mark:
-    """What one graded cell of a submission earned, and why not more.
-
-    Where `is_given` is false nobody judged the cell: it was not run, or a person has to read it.
-    """
+    """What one graded cell of a submission earned, and why not more."""
 
     cell: GradedCell
     earned: float = 0
     reason: str = ""
-    is_given: bool = True
+    is_given: bool = True  # false where nobody judged it: not run, or for a person to read
 
     @property
     def is_to_be_read(self) -> bool:
@@ -76,11 +79,6 @@ class Score:
         return f"{self.earned:g} of {self.possible:g} points"
 
 
-def score(marks: Iterable[Mark]) -> Score:
-    """Add up marks."""
-    return Score(tuple(marks))
-
-
 @dataclass(frozen=True)
 class Evidence:
     """How a cell's run ended: outputs as nbformat stores them, the kernel's reply."""
@@ -92,10 +90,7 @@ class Evidence:
     def why_not(self, key: Sequence[Mapping[str, Any]] | None = None) -> str:
         """Say why a graded cell earned nothing; nothing if it earned its points.
 
-        Parameters
-        ----------
-        key : sequence of mapping, optional
-            Outputs of the same cell in the solution, run on the same cases.
+        The `key` has the outputs of the same cell in the solution, run on the same cases.
         """
         errors = [output for output in self.outputs if output.get("output_type") == "error"]
         if self.trouble:
@@ -112,31 +107,18 @@ class Evidence:
 
 @dataclass
 class Ledger:
-    """What became of the cells of one submission.
+    """What became of the cells of one submission."""
 
-    Attributes
-    ----------
-    cells : tuple of GradedCell
-        What is worth points; empty where the exercise is not known.
-    fault : str
-        What is wrong with the submission as a whole.
-    lacking : frozenset of str
-        Cells for a person to read that the submission does not hold.
-    outcomes : dict of str to str
-        By name of the cell, "" for one that ran and did what it should, else why not.
-    selected : set of str or None
-        Which cells were to be run; None if all were.
-    """
+    cells: tuple[GradedCell, ...] = ()  # what is worth points; none if the exercise is not known
+    fault: str = ""  # what is wrong with the submission as a whole
+    lacking: frozenset[str] = frozenset()  # cells for a person to read that are not there
+    outcomes: dict[str, str] = field(default_factory=dict)  # of a cell: "" for right, else why not
+    selected: set[str] | None = None  # the cells that were to be run; None for all
 
-    cells: tuple[GradedCell, ...] = ()
-    fault: str = ""
-    lacking: frozenset[str] = frozenset()
-    outcomes: dict[str, str] = field(default_factory=dict)
-    selected: set[str] | None = None
-
-    def marks(self) -> list[Mark]:
-        """Give the mark of each graded cell."""
-        return [self._mark(cell) for cell in self.cells]
+    @property
+    def score(self) -> Score:
+        """Mark each graded cell."""
+        return Score(tuple(map(self._mark, self.cells)))
 
     def _mark(self, cell: GradedCell) -> Mark:
         if self.fault:
@@ -155,4 +137,4 @@ def so_far(points: Mapping[str, float], passed: Iterable[str]) -> Score:
     """Give the score of checks that are worth `points` when those in `passed` have passed."""
     outcomes = dict.fromkeys(points, "it has not passed") | dict.fromkeys(passed, "")
     cells = tuple(GradedCell(name, worth) for name, worth in points.items())
-    return score(Ledger(cells, outcomes=outcomes).marks())
+    return Ledger(cells, outcomes=outcomes).score

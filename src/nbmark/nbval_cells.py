@@ -39,22 +39,13 @@ class Kernel(RunningKernel):
         self.kc.execute(SOFT_EXIT, silent=True, store_history=False)
 
     def await_reply(self, msg_id: str, timeout: float | None = None) -> None:
-        """Wait for the reply to a cell, but notice a dead kernel, and keep the status.
-
-        Raises
-        ------
-        KernelDied
-            If the kernel's process has ended.
-        queue.Empty
-            If there is no reply within `timeout` seconds.
-        """
+        """Wait for the reply and keep its status; KernelDied or queue.Empty if there is none."""
         self.reply = None
         end = time.monotonic() + timeout
         while True:
+            left = end - time.monotonic()
             try:
-                message = self.get_message(
-                    "shell", timeout=max(0.01, min(1.0, end - time.monotonic()))
-                )
+                message = self.get_message("shell", timeout=max(0.01, min(1.0, left)))
             except Empty:
                 if not self.is_alive():
                     raise KernelDied(DIED) from None
@@ -111,19 +102,14 @@ class Cell(IPyNbCell):
 
 
 class Notebook(IPyNbFile):
-    """A notebook that is not read from its file.
-
-    Attributes
-    ----------
-    cells : list of Cell
-        Those of code, whether they were selected or not.
-    done, stopped : set of Cell
-        What has run in this kernel; what must not be run again.
-    """
+    """A notebook that is not read from its file."""
 
     kernel: Kernel | None = None
     clock: Clock
     most: float
+    cells: list[Cell]  # those of code, whether they were selected or not
+    done: set[Cell]  # what has run in this kernel
+    stopped: set[Cell]  # what must not be run again
 
     @classmethod
     def make(
@@ -147,8 +133,7 @@ class Notebook(IPyNbFile):
             )
             for number, cell in enumerate(filter(is_code, self.nb.cells))
         ]
-        self.done: set[Cell] = set()
-        self.stopped: set[Cell] = set()
+        self.done, self.stopped = set(), set()
         yield from self.cells
 
     def setup(self) -> None:

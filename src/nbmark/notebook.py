@@ -1,7 +1,4 @@
-"""Reads notebooks, and what nbgrader's metadata say of their cells, without trust.
-
-A submission may hold anything.
-"""
+"""Reads notebooks and nbgrader's metadata of their cells, without trust."""
 
 import codecs
 import json
@@ -21,13 +18,7 @@ class Unreadable(ValueError):  # noqa: N818 - a finding, named as it reads
 
 
 def read(path: Path) -> NotebookNode:
-    """Read a notebook of any version as one of version 4.
-
-    Raises
-    ------
-    Unreadable
-        If the file cannot be read, or holds something else.
-    """
+    """Read a notebook of any version as one of version 4, or raise Unreadable."""
     try:
         text = _text(path.read_bytes())
         if not text.strip():

@@ -5,10 +5,7 @@ import sys
 
 
 def use_own_kernel() -> None:
-    """Let the kernel python3 be that of this interpreter.
-
-    Of all the folders where Jupyter looks for kernels, those in JUPYTER_PATH win.
-    """
+    """Let the kernel python3 be that of this interpreter: first of the folders in JUPYTER_PATH."""
     own = os.path.join(sys.prefix, "share", "jupyter")
     others = os.environ.get("JUPYTER_PATH", "").split(os.pathsep)
     kept = [path for path in others if path not in ("", own)]

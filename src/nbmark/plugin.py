@@ -79,20 +79,9 @@ def is_notebook_cell(item: pytest.Item) -> bool:
 
 
 def reason_of_skipped_cell(item: pytest.Item) -> str | None:
-    """Tell why a notebook cell skipped itself.
+    """Tell why a test is a cell that skipped itself; None for any other.
 
-    A cell that showed an error or ran into nbval's time limit is no skipped cell, whatever
-    else it showed.
-
-    Parameters
-    ----------
-    item : pytest.Item
-        Any test that ran; only nbval's cells can have skipped themselves.
-
-    Returns
-    -------
-    reason : str or None
-        None if the test is anything but a cell that skipped itself.
+    A cell that showed an error or ran into nbval's time limit is no skipped cell.
     """
     if not is_notebook_cell(item) or item.parent.timed_out:
         return None

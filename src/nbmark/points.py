@@ -25,10 +25,10 @@ def summary_line(submission: Submission) -> str:
 
 
 def as_csv(submissions: Sequence[Submission], originals: Sequence[Original]) -> str:
-    """Give a table with one row a notebook and one column a graded cell.
+    """Give a table with one row a notebook and one column a graded cell of an exercise that occurs.
 
     Totals stand before the cells and reasons behind them, so that the table can be sorted, summed
-    and pasted into a gradebook as it is. Only exercises that occur have columns.
+    and pasted into a gradebook as it is.
     """
     present = [o for o in originals if any(s.original is o for s in submissions)]
     names = [cell.name for original in present for cell in original.cells]

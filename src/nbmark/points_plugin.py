@@ -196,13 +196,7 @@ def last_line(text: str) -> str:
 
 
 def make(config: pytest.Config) -> Points:
-    """Prepare pytest and nbval for marking.
-
-    Raises
-    ------
-    pytest.UsageError
-        If the options do not go together, or what they name cannot be used.
-    """
+    """Prepare pytest and nbval for marking; UsageError if the options cannot be used."""
     option, target = config.option, Path(config.option.points).absolute()
     if not (getattr(option, "nbval", False) or getattr(option, "nbval_lax", False)):
         raise pytest.UsageError("--points marks notebooks that nbval runs: add --nbval-lax")

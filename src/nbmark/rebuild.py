@@ -32,15 +32,7 @@ class Rebuilt:
 
 
 def rebuild(original: NotebookNode, submitted: NotebookNode) -> Rebuilt:
-    """Put a student's work into a copy of the original.
-
-    Parameters
-    ----------
-    original : NotebookNode
-        A solution or an exercise.
-    submitted : NotebookNode
-        What the student handed in, as `nbmark.notebook.read` gives it. Both are left as they are.
-    """
+    """Put a student's work, as `nbmark.notebook.read` gives it, into a copy of the original."""
     places = _places(original.cells, submitted.cells)
     own = {place: cell for place, cell in zip(places, submitted.cells, strict=True) if place >= 0}
     before, after = _added(original.cells, submitted.cells, places)

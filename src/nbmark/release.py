@@ -23,25 +23,7 @@ class ReleaseError(ValueError):
 
 
 def student_version(notebook: NotebookNode, name: str) -> NotebookNode:
-    """Make the exercise of a solution.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-        The solution; it is left as it is.
-    name : str
-        What to call it in an error.
-
-    Returns
-    -------
-    exercise : NotebookNode
-
-    Raises
-    ------
-    ReleaseError
-        If a region has no beginning or no end, or stands in a cell of the wrong kind; if a
-        cell's metadata for nbgrader lack something that it needs, or two cells have one name.
-    """
+    """Make the exercise of a solution; ReleaseError, with the `name`, if that cannot be done."""
     exercise = nbformat.from_dict(notebook)
     problems = (f"cell {label(cell)}: {said}" for cell, said in _problems(exercise.cells))
     if problem := next(problems, None):
@@ -70,8 +52,7 @@ def _problems(cells: Sequence[NotebookNode]) -> Iterator[tuple[NotebookNode, str
     seen: set[Any] = set()
     for cell in cells:
         for region in ("SOLUTION", "HIDDEN TESTS"):
-            if said := _imbalance(cell.source, region):
-                yield cell, said
+            yield from ((cell, said) for said in _cut(cell.source, region)[1])
         yield from ((cell, said) for said in _misplaced(cell))
         if "nbgrader" not in cell.metadata:
             continue
@@ -79,21 +60,6 @@ def _problems(cells: Sequence[NotebookNode]) -> Iterator[tuple[NotebookNode, str
         if (own := grade_id(cell)) in seen:
             yield cell, "another cell has the same grade_id; give each its own"
         seen.add(own)
-
-
-def _imbalance(source: str, region: str) -> str | None:
-    """Say which marker of a region lacks its partner."""
-    is_open = False
-    for line in source.split("\n"):
-        if f"BEGIN {region}" in line:
-            if is_open:
-                return f"BEGIN {region} stands inside a region that has not ended; add its END"
-            is_open = True
-        elif f"END {region}" in line:
-            if not is_open:
-                return f"END {region} without BEGIN {region}; add the beginning"
-            is_open = False
-    return f"BEGIN {region} without END {region}; add the end" if is_open else None
 
 
 def _misplaced(cell: NotebookNode) -> Iterator[str]:
@@ -132,10 +98,10 @@ def _clear(cell: NotebookNode) -> None:
     """Turn a cell of the solution into that of the exercise, in place."""
     stub = STUB["code" if cell.cell_type == "code" else "text"]
     if "BEGIN SOLUTION" in cell.source:
-        cell.source = _replaced(cell.source, "SOLUTION", stub)
+        cell.source = _cut(cell.source, "SOLUTION", stub)[0]
     elif is_manual(cell):
         cell.source = "\n".join(stub)
-    cell.source = _replaced(cell.source, "HIDDEN TESTS", ())
+    cell.source = _cut(cell.source, "HIDDEN TESTS")[0]
     if cell.cell_type == "code":
         cell.outputs, cell.execution_count = [], None
     if is_solution(cell) or is_graded(cell) or settings(cell).get("locked"):
@@ -144,17 +110,26 @@ def _clear(cell: NotebookNode) -> None:
             cell.metadata["editable"] = False
 
 
-def _replaced(source: str, region: str, stub: Sequence[str]) -> str:
-    """Put the stub, with the indentation of its beginning, in the place of each region."""
+def _cut(source: str, region: str, stub: Sequence[str] = ()) -> tuple[str, list[str]]:
+    """Put the stub, indented as the region, in the place of each; say which marker is alone."""
     lines: list[str] = []
+    faults: list[str] = []
     inside = False
     for line in source.split("\n"):
         if f"BEGIN {region}" in line:
+            if inside:
+                faults.append(
+                    f"BEGIN {region} stands inside a region that has not ended; add its END"
+                )
             inside = True
             indent = line[: len(line) - len(line.lstrip())]
             lines += [indent + part for part in stub]
         elif f"END {region}" in line:
+            if not inside:
+                faults.append(f"END {region} without BEGIN {region}; add the beginning")
             inside = False
         elif not inside:
             lines.append(line)
-    return "\n".join(lines)
+    if inside:
+        faults.append(f"BEGIN {region} without END {region}; add the end")
+    return "\n".join(lines), faults

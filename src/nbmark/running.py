@@ -19,11 +19,17 @@ from nbmark.marks import DIED, TOO_LONG, Evidence
 from nbmark.notebook import is_graded
 
 IOPUB_SECONDS = 10  # until a cell that was interrupted counts as one that cannot be
-# A kernel that talks over an open connection complains of it on the terminal.
-QUIET = Config({"KernelManager": {"transport_encryption": "auto"}})
+SETTINGS = {
+    "kernel_name": "python3",
+    # A kernel that talks over an open connection complains of it on the terminal.
+    "config": Config({"KernelManager": {"transport_encryption": "auto"}}),
+    "record_timing": False,  # times would stand in the metadata, which a cache's key holds
+}
 # An `exit()` that a student left behind would take the kernel away from all cells after it.
 # (IPython takes every line that begins with `exit` for a call, an assignment too.)
 SOFT_EXIT = "globals().update(dict.fromkeys(['exit', 'quit'], lambda *args, **options: None))"
+
+Note = Callable[[NotebookNode, Evidence], object]  # gets a code cell, and how its run ended
 
 
 class Interrupt:
@@ -32,7 +38,7 @@ class Interrupt:
     def __init__(self):
         self.pressed = False
 
-    def listen(self, notebook: NotebookNode) -> None:
+    def listen(self) -> None:
         """Replace nbclient's handler, once the notebook has started."""
         task = asyncio.current_task()
 
@@ -50,61 +56,32 @@ def execute(
     before: str = "",
     **options: Any,
 ) -> None:
-    """Execute all cells of a notebook in place.
+    """Execute all cells of a notebook in place, in a folder, after the code `before`.
 
-    Parameters
-    ----------
-    notebook : NotebookNode
-    folder : Path
-        Where the kernel runs.
-    log : file, optional
-        Gets what the kernel itself says.
-    before : str, optional
-        Code to run before the first cell.
-    **options
-        Of nbclient's `NotebookClient`.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        On Ctrl-C.
-    Exception
-        What `NotebookClient.execute` raises.
+    The log gets what the kernel itself says; options are nbclient's, and so are errors, but for a
+    KeyboardInterrupt on Ctrl-C.
     """
     interrupt = Interrupt()
 
     def start(notebook: NotebookNode) -> None:
-        interrupt.listen(notebook)
+        interrupt.listen()
         if before:
             client.kc.execute(before, silent=True, store_history=False)
 
-    client = NotebookClient(
-        notebook,
-        kernel_name="python3",
-        config=QUIET,
-        record_timing=False,  # times would stand in the metadata, which a cache's key holds
-        resources={"metadata": {"path": str(folder)}},
-        on_notebook_start=start,
-        **options,
-    )
+    resources = {"metadata": {"path": str(folder)}}
+    options |= {"resources": resources, "on_notebook_start": start}
+    client = NotebookClient(notebook, **SETTINGS, **options)
     try:
         asyncio.run(client.async_execute(stderr=log))
-    except asyncio.CancelledError:
-        raise KeyboardInterrupt from None
-    except Exception:
-        if interrupt.pressed:
+    except (asyncio.CancelledError, Exception) as error:
+        if interrupt.pressed or isinstance(error, asyncio.CancelledError):
             raise KeyboardInterrupt from None
         raise
     finally:
         atexit.unregister(client._cleanup_kernel)  # it would complain of what is cleaned up by now
 
 
-def run_all(
-    notebook: NotebookNode,
-    folder: Path,
-    note: Callable[[NotebookNode, Evidence], object],
-    clock: Clock,
-) -> None:
+def run_all(notebook: NotebookNode, folder: Path, note: Note, clock: Clock) -> None:
     """Run every cell of a student's notebook, whatever becomes of the others.
 
     A cell that takes too long is interrupted. Where that is no use, or the kernel died, a new
@@ -119,9 +96,7 @@ def run_all(
 class _Turns:
     """Which cells of a notebook have had their turn, over several kernels."""
 
-    def __init__(
-        self, notebook: NotebookNode, note: Callable[[NotebookNode, Evidence], object]
-    ) -> None:
+    def __init__(self, notebook: NotebookNode, note: Note) -> None:
         self.notebook, self.note = notebook, note
         self.stopped: set[int] = set()  # cells not to be run again
         self.noted = self.at = -1  # the last cell that was told of; the one that is running

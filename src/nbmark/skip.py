@@ -21,18 +21,12 @@ def skip_cell(reason: str) -> NoReturn:
 
     The line appears when the exception leaves the cell: after everything else the cell shows,
     and only if the cell really ends. The next cell runs as usual. Outside IPython there is no
-    cell to end, and the exception goes its way with the reason as its message.
+    cell to end, and the CellSkipped goes its way with the reason as its message.
 
     Parameters
     ----------
     reason : str
-        What is missing and what the reader can do instead, as plain text. Line breaks in it
-        become spaces.
-
-    Raises
-    ------
-    CellSkipped
-        Always.
+        What is missing and what the reader can do instead, as plain text on one line.
     """
     if "IPython" in sys.modules and (shell := sys.modules["IPython"].get_ipython()):
         _let_cell_end_quietly(shell)
@@ -40,18 +34,7 @@ def skip_cell(reason: str) -> NoReturn:
 
 
 def skip_reason(output: Mapping[str, Any]) -> str | None:
-    """Read the reason out of an output of a cell.
-
-    Parameters
-    ----------
-    output : mapping of str to object
-        Any output as nbformat stores it, from whatever source.
-
-    Returns
-    -------
-    reason : str or None
-        None unless the output is the line that `skip_cell` shows.
-    """
+    """Read the reason out of a cell's output; None unless it is the line that `skip_cell` shows."""
     metadata = output.get("metadata")
     reason = metadata.get(REASON) if isinstance(metadata, Mapping) else None
     return reason if isinstance(reason, str) else None
@@ -60,10 +43,10 @@ def skip_reason(output: Mapping[str, Any]) -> str | None:
 def _let_cell_end_quietly(shell: Any) -> None:
     """Prepare IPython for a CellSkipped, until the running cell has ended.
 
-    IPython shows an exception and stores it in the cell's result. The handler replaces the
-    first, the callback undoes the second: IPython and ipykernel call it with that result before
-    they report success or failure. The callback also shows the line and takes both away again.
-    Under ``%%capture`` it is called for the captured cell, and once more after the capture.
+    IPython shows an exception and stores it in the cell's result. The handler replaces the first,
+    the callback undoes the second: IPython and ipykernel call it with that result before they
+    report success or failure. The callback also shows the line and takes both away again. Under
+    ``%%capture`` it is called for the captured cell, and once more after the capture.
     """
     from IPython.core.displaypub import CapturingDisplayPublisher
 
@@ -79,16 +62,17 @@ def _let_cell_end_quietly(shell: Any) -> None:
         if isinstance(getattr(result, "error_in_exec", None), CellSkipped):
             result.error_in_exec = None
             shell.last_execution_succeeded = True
-        if isinstance(shell.display_pub, CapturingDisplayPublisher):
-            return
-        shell.events.unregister("post_run_cell", end)
-        shell.custom_exceptions, shell.CustomTB = previous
-        for reason in reasons:
-            line = {
-                "text/plain": f"Skipped: {reason}",
-                "text/html": f"<p><strong>Skipped:</strong> {html.escape(reason)}</p>",
-            }
-            shell.display_pub.publish(line, metadata={REASON: reason})
+        if not isinstance(shell.display_pub, CapturingDisplayPublisher):
+            shell.events.unregister("post_run_cell", end)
+            shell.custom_exceptions, shell.CustomTB = previous
+            for reason in reasons:
+                shell.display_pub.publish(_line(reason), metadata={REASON: reason})
 
     shell.set_custom_exc((CellSkipped,), keep)
     shell.events.register("post_run_cell", end)
+
+
+def _line(reason: str) -> dict[str, str]:
+    """Write the line that stands where a cell ended."""
+    markup = f"<p><strong>Skipped:</strong> {html.escape(reason)}</p>"
+    return {"text/plain": f"Skipped: {reason}", "text/html": markup}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from nbmark.marks import GradedCell, Ledger, Score, score
+from nbmark.marks import GradedCell, Ledger, Score
 from nbmark.notebook import Unreadable, grade_id, is_graded, is_manual, read, settings
 from nbmark.rebuild import Rebuilt, rebuild
 from nbmark.release import stub_of
@@ -60,7 +60,7 @@ class Submission:
     @property
     def score(self) -> Score:
         """Give its marks."""
-        return score(self.ledger.marks())
+        return self.ledger.score
 
     def reasons(self) -> str:
         """Say in one line why points are missing, and what was restored."""
@@ -74,13 +74,7 @@ class Submission:
 
 
 def read_originals(folder: Path) -> list[Original]:
-    """Read the solutions, or exercises, of a folder.
-
-    Raises
-    ------
-    Unreadable
-        If the folder holds none, or one that cannot be read.
-    """
+    """Read the solutions, or exercises, of a folder, or raise Unreadable."""
     originals = []
     for path in sorted(folder.glob("*.ipynb")):
         try:
@@ -93,13 +87,7 @@ def read_originals(folder: Path) -> list[Original]:
 
 
 def folder_of_originals(roots: Sequence[Path]) -> Path:
-    """Find the originals below one of some folders.
-
-    Raises
-    ------
-    Unreadable
-        If there are none.
-    """
+    """Find the originals below one of some folders; Unreadable if there are none."""
     folders = [root / name for name in FOLDERS for root in roots]
     found = next((folder for folder in folders if folder.is_dir()), None)
     if found is None:
@@ -118,17 +106,14 @@ def read_submission(path: Path, name: str, originals: Sequence[Original]) -> Sub
     except (Unreadable, OSError) as error:
         original = match(path.name, (), originals)
         fault = f"the notebook cannot be read: {error}"
-        return Submission(name, original, ledger=Ledger(_cells(original), fault=fault))
+        cells = original.cells if original else ()
+        return Submission(name, original, ledger=Ledger(cells, fault=fault))
     original = match(path.name, _signs(submitted), originals)
     if original is None:
         fault = "it is none of the exercises, by its name and by its cells"
         return Submission(name, ledger=Ledger(fault=fault))
     rebuilt = rebuild(original.notebook, submitted)
     return Submission(name, original, rebuilt, Ledger(original.cells, lacking=rebuilt.lacking))
-
-
-def _cells(original: Original | None) -> tuple[GradedCell, ...]:
-    return original.cells if original else ()
 
 
 def _signs(notebook: NotebookNode) -> set[str]:

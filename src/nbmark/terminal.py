@@ -19,32 +19,16 @@ ENDED = {
     DeadKernelError: "The kernel died; no cell could be run.",
     NoSuchKernel: "The kernel python3 is missing: install ipykernel.",
 }
+Say = Callable[[str], object]
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def tell(
-    path: Path,
-    originals: Sequence[Original],
-    say: Callable[[str], object] = print,
-    clock: Clock | None = None,
+    path: Path, originals: Sequence[Original], say: Say = print, clock: Clock | None = None
 ) -> bool:
-    """Run a notebook and say what its graded cells say.
+    """Run a student's notebook, and say what its graded cells say as they run.
 
-    Parameters
-    ----------
-    path : Path
-        The student's notebook; it is not changed.
-    originals : sequence of Original
-        What is worth points.
-    say : callable, optional
-        Gets each message once its cell has run.
-    clock : Clock, optional
-        How long cells may run.
-
-    Returns
-    -------
-    complete : bool
-        Whether every graded cell earned its points, those aside that a person reads.
+    The result is whether each of them earned its points, those aside that a person reads.
     """
     submission = read_submission(path, path.name, originals)
     if submission.rebuilt is None:

@@ -121,40 +121,111 @@ def test_what_the_fused_kernel_keeps_for_its_backward_is_exact(dtype):
     assert statistics.nbytes == cost.flash_extra_bytes(B, H, S_q)
 
 
-@pytest.mark.parametrize(("S_q", "S_k"), [(101, 101), (211, 97), (97, 211)])
+def some_mask(S_q, S_k):
+    """Let each query see the keys up to its own place, and the second one none."""
+    mask = torch.ones(S_q, S_k, dtype=torch.bool).tril(S_k - S_q)
+    mask[1] = False
+    return mask
+
+
+@SIZES
+def test_a_mask_saves_no_operation(B, H, S_q, S_k, d_k, d_v):
+    Q, K, V = inputs(B, H, S_q, S_k, d_k, d_v)
+    forward = cost.attention_flops(B, H, S_q, S_k, d_k, d_v)
+    backward = cost.attention_backward_flops(B, H, S_q, S_k, d_k, d_v)
+    outputs = []
+    mask = some_mask(S_q, S_k)[None, None]
+    counted = counted_flops(
+        lambda: outputs.append(scaled_dot_product_attention(Q, K, V, mask)[0].sum())
+    )
+    assert counted == forward
+    assert counted_flops(outputs[0].backward) == backward
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@SIZES
+def test_with_a_mask_attention_keeps_the_weights_twice_and_the_mask(
+    B, H, S_q, S_k, d_k, d_v, dtype
+):
+    sizes = B, H, S_q, S_k, d_k, d_v
+    Q, K, V = inputs(*sizes, dtype=dtype)
+    mask = some_mask(S_q, S_k)[None, None]
+    kept = bytes_kept_for_backward(lambda: scaled_dot_product_attention(Q, K, V, mask))
+    assert kept == cost.saved_bytes(*sizes, dtype.itemsize, masked=True) + mask.nbytes + S_q
+
+
+@pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("training", [False, True])
-def test_the_peak_is_the_maps_and_at_most_the_vectors_and_their_gradients_more(S_q, S_k, training):
+def test_dropout_adds_one_table_to_the_peak_of_the_module(masked, training):
+    B, H, n, d_model = 2, 3, 101, 33
+    mask = some_mask(n, n)[None, None] if masked else None
+    x = torch.zeros(B, n, d_model)
+    peaks = []
+    for dropout in (0.0, 0.5):
+        mha = MultiHeadAttention(d_model, H, dropout=dropout)
+
+        def run(x, mha=mha):
+            with torch.set_grad_enabled(training):
+                output = mha(x, x, x, mask)[0]
+            return output.sum().backward() if training else output
+
+        peaks.append(measure(run, x, repeats=1).peak_bytes)
+        tables = cost.peak_bytes(B, H, n, n, training=training, dropout=dropout > 0)
+        negation = n * n if masked else 0
+        # Q, K, V, output of the heads and of W_o, their gradients, and those of the parameters
+        assert tables <= peaks[-1] <= tables + 12 * x.nbytes + negation + 32 * d_model**2
+    assert peaks[1] - peaks[0] == pytest.approx(cost.map_bytes(B, H, n, n), rel=0.5)
+
+
+@pytest.mark.parametrize(("S_q", "S_k"), [(101, 101), (211, 97), (97, 211)])
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("training", [False, True])
+def test_the_peak_is_the_maps_and_at_most_the_vectors_and_their_gradients_more(
+    S_q, S_k, training, masked
+):
     B, H, d_k, d_v = 2, 3, 11, 13
     Q, K, V = inputs(B, H, S_q, S_k, d_k, d_v)
+    mask = some_mask(S_q, S_k)[None, None] if masked else None
 
     def run(Q, K, V):
         with torch.set_grad_enabled(training):
-            output, _ = scaled_dot_product_attention(Q, K, V)
+            output = scaled_dot_product_attention(Q, K, V, mask)[0]
         return output.sum().backward() if training else output
 
     maps = cost.peak_bytes(B, H, S_q, S_k, training=training)
     vectors = Q.nbytes + K.nbytes + V.nbytes + 4 * B * H * S_q * d_v
     bound = maps + (2 if training else 1) * vectors
+    if masked:
+        bound += mask.nbytes + S_q  # the negation, and which queries see nothing
     assert maps <= measure(run, Q, K, V, repeats=1).peak_bytes <= bound
 
 
 @pytest.mark.parametrize(("n", "d"), [(17, 5), (3, 23)])
 def test_layer_types_are_counted_exactly(n, d):
-    x = torch.zeros(1, n, d)
-    attention = MultiHeadAttention(d, 1, bias=False)
-    recurrent = nn.RNN(d, d, bias=False, batch_first=True)
-    layers = [
-        (cost.self_attention_layer(n, d), attention, lambda: attention(x, x, x)),
-        (cost.recurrent_layer(n, d), recurrent, lambda: recurrent(x)),
-    ]
+    x = torch.zeros(1, n, d).double()  # a fused LSTM for float32 would hide its products
+    attention = MultiHeadAttention(d, 1, bias=False).double()
+    layers = [(cost.self_attention_layer(n, d), attention, lambda: attention(x, x, x))]
+    for kind, gates in ((nn.RNN, 1), (nn.GRU, 3), (nn.LSTM, 4)):
+        recurrent = kind(d, d, bias=False, batch_first=True).double()
+        call = functools.partial(recurrent, x)
+        layers.append((cost.recurrent_layer(n, d, gates), recurrent, call))
     for kernel in (3, 5):
-        convolution = nn.Conv1d(d, d, kernel, padding=kernel // 2, bias=False)
+        convolution = nn.Conv1d(d, d, kernel, padding=kernel // 2, bias=False).double()
         call = functools.partial(convolution, x.mT)
         layers.append((cost.convolutional_layer(n, d, kernel), convolution, call))
     for costs, layer, call in layers:
         assert counted_flops(call) == costs["flops"]
         assert sum(p.numel() for p in layer.parameters()) == costs["parameters"]
     assert cost.self_attention_layer(n, d)["parameters"] == count_parameters(d, 1, bias=False)
+
+
+def test_self_attention_costs_less_than_an_lstm_below_2d_and_than_a_gru_below_d():
+    d = 17
+    for n in range(1, 60):
+        flops = cost.self_attention_layer(n, d)["flops"]
+        assert (flops < cost.recurrent_layer(n, d, gates=4)["flops"]) == (n < 2 * d)
+        assert (flops < cost.recurrent_layer(n, d, gates=3)["flops"]) == (n < d)
+        assert flops > cost.recurrent_layer(n, d)["flops"]
 
 
 def causal_stack(x, kernel, layers):
@@ -196,3 +267,13 @@ def test_a_recurrent_layer_has_as_many_steps_that_wait_for_each_other_as_positio
 def test_a_convolution_that_connects_nothing_is_refused(kernel):
     with pytest.raises(ValueError, match=rf"kernel={kernel} connects no two positions"):
         cost.convolutional_layer(11, 7, kernel)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
+def test_a_cache_has_the_bytes_of_the_keys_and_values_that_it_keeps(dtype):
+    layers = [torch.zeros(2, 3, 7, 11, 5, dtype=dtype) for _ in range(13)]  # K and V: B, H, n, d_k
+    kept = cost.kv_cache_bytes(3, 13, 7, 11, 5, dtype.itemsize)
+    assert sum(layer.nbytes for layer in layers) == kept
+    assert cost.kv_cache_bytes(3, 13, 14, 11, 5, dtype.itemsize) == 2 * kept
+    with pytest.raises(ValueError, match="n is -1"):
+        cost.kv_cache_bytes(1, 1, 1, -1, 1)

@@ -36,6 +36,12 @@ def test_blocked_cells_are_hatched_and_bear_no_number(shown):
     assert any(collection.get_hatch() for collection in ax.collections)
 
 
+def test_marked_cells_have_a_frame(shown):
+    show_maps({"a": Map(np.eye(2, 3), "pq", "xyz", marked=[(0, 2), (1, 0)])}, alt="one")
+    (ax,) = shown[0].axes
+    assert [patch.get_xy() for patch in ax.patches] == [(2, 0), (0, 1)]
+
+
 def test_without_a_map_there_is_nothing_to_show():
     with pytest.raises(ValueError, match="no figure"):
         show_maps({}, alt="none")

@@ -5,7 +5,7 @@ import torch
 
 from attnlab.attention import scaled_dot_product_attention
 from attnlab.flash import flash_attention
-from attnlab.memory_traffic import Traffic
+from attnlab.memory_traffic import Traffic, flash_traffic, naive_traffic
 
 LARGE, SMALL = (16, 16), (4, 4)  # 1024 bytes cross, 64 stay
 
@@ -50,7 +50,23 @@ def test_traffic_of_both_algorithms_follows_the_formulas(n):
     read, written = traffic(scaled_dot_product_attention, Q, K, V)
     assert read / 4 == 2 * n**2 + 4 * n * d  # scores and weights; Q, scaled Q, K and V
     assert written / 4 == 2 * n**2 + 2 * n * d  # scores and weights; scaled Q and O
+    assert (read + written) / 4 == naive_traffic(n, d)
     blocks = {"block_q": block, "block_k": block}
     read, written = traffic(lambda: flash_attention(Q, K, V, **blocks), on_chip=512)
     assert read / 4 == n * d + n // block * 2 * n * d  # Q once, K and V for each block of queries
     assert written / 4 == n * d + 2 * n  # O, m and l
+    assert (read + written) / 4 == flash_traffic(n, d, block)
+
+
+def test_a_shorter_last_block_fetches_all_keys_and_values_too():
+    assert flash_traffic(24, 4, 16) == flash_traffic(24, 4, 12)
+    Q, K, V = (torch.zeros(1, 24, 32) for _ in range(3))
+    read, written = traffic(lambda: flash_attention(Q, K, V, False, 16, 4), on_chip=2500)
+    assert (read + written) / 4 + 2 * 24 == flash_traffic(24, 32, 16)  # m and l stay on this chip
+
+
+def test_formulas_refuse_sizes_that_are_none():
+    with pytest.raises(ValueError, match="block_q is 0"):
+        flash_traffic(8, 4, 0)
+    with pytest.raises(TypeError, match=r"n is 8\.0"):
+        naive_traffic(8.0, 4)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attnlab import language, seq2seq, story, translator
+from attnlab import language, seq2seq, story, tasks, translator
 from attnlab.seq2seq import alignment_error_rate
 from attnlab.tasks import ENGLISH, EOS, GERMAN, PAD, spell
 from attnlab.trace import trace, without
@@ -135,7 +135,27 @@ def test_storys_sentence_is_of_the_language_and_unseen():
     assert spell(s.source[0], GERMAN) == s.german
     assert sorted(s.alignment[0].tolist()) == list(range(-1, len(s.german)))
     assert 6 <= len(s.german) <= 9
-    assert tuple(s.source[0].tolist()) not in story.seen()
+
+
+def test_what_is_called_unseen_is_in_no_training_data(test_set):
+    known, rows = story.seen(), story.rows_of(test_set)
+    assert tuple(story.sentence().source[0].tolist()) not in known
+    assert not known.intersection(rows)
+    assert len(rows) > 400
+    drawn = tasks.verb_final(600, story.UNSEEN_SEED)
+    assert rows == [row for row in story.rows_of(drawn) if row not in known]
+    kept = torch.tensor([row not in known for row in story.rows_of(drawn)])
+    for part, whole in zip(test_set, drawn, strict=True):
+        assert torch.equal(part, whole[kept])
+
+
+def test_fewer_unseen_sentences_are_the_first_ones_and_more_are_refused(test_set):
+    few = story.unseen(7)
+    assert len(few.source) == 7
+    for part, whole in zip(few, test_set, strict=True):
+        assert torch.equal(part, whole[:7])
+    with pytest.raises(ValueError, match="there are 425 unseen sentences"):
+        story.unseen(426)
 
 
 def test_file_is_small_and_says_how_it_was_made():
@@ -149,6 +169,22 @@ def test_file_is_small_and_says_how_it_was_made():
         assert made[f"{name}: seed"]
         assert float(made[f"{name}: loss"].split()[0]) < 0.05
         assert float(made[f"{name}: exact on unseen"]) >= 0.97
+
+
+def recorded(name):
+    """Give a measurement of each start from the record beside the weights."""
+    made = story.provenance()
+    shares = [float(share) for share in made[name].split()]
+    assert len(shares) == len(made["control: seeds"].split()) == 3
+    return shares
+
+
+def test_record_says_what_encoders_self_attention_is_worth():
+    assert min(recorded("starts: exact on unseen")) > 0.97
+    assert min(recorded("control: exact on unseen")) > 0.8
+    assert max(recorded("control: exact on unseen")) < 0.92
+    assert min(recorded("control: one clause")) > 0.97
+    assert max(recorded("control: two clauses")) < 0.87
 
 
 def test_training_sentences_stand_anywhere_and_are_otherwise_unchanged():
@@ -167,3 +203,13 @@ def test_training_again_makes_a_model_that_holds_the_claims(test_set):
     model, losses = story.train()
     assert len(losses) == story.STEPS
     assert_claims_hold(model.requires_grad_(False), test_set)
+
+
+@pytest.mark.slow
+def test_control_trained_again_loses_what_the_record_says(test_set):
+    model, losses = story.train_control()
+    assert len(losses) == story.STEPS
+    with story.without_self_attention(model.requires_grad_(False)):
+        found = exact(model, test_set)
+    assert abs(found - recorded("control: exact on unseen")[-1]) < 0.05
+    assert found < exact(story.load(), test_set) - 0.05

@@ -218,7 +218,8 @@ def test_what_is_no_number_is_put_back_on_leaving_the_field(open_page):
 
 def test_a_stroke_of_the_pointer_paints_the_cells_that_it_crosses(open_page):
     root, _ = open_figure(open_page, MaskPainter)
-    cells = [root.get_by_role("button", name=f"1, {j}", exact=True) for j in range(6)]
+    names = [f"she, {word}" for word in MaskPainter().words[:6]]
+    cells = [root.get_by_role("button", name=name, exact=True) for name in names]
     cells[1].scroll_into_view_if_needed()
     flipped = []
     for path in ([2, 3, 4], [4, 3], [5]):  # two strokes and a click
@@ -245,6 +246,20 @@ def test_flash_plays_by_itself_until_it_is_stopped(open_page):
     root.get_by_role("button", name="First").click()
     expect_said(root, FlashStepper(step=0).describe())
     expect(root.get_by_role("button", name="Play")).to_be_visible()
+
+
+def test_flash_keeps_its_height_on_a_phone_while_it_plays(open_page):
+    root, _ = open_figure(open_page, FlashStepper, **PHONE)
+    for block in "124":
+        root.get_by_role("combobox").select_option(block)
+        root.get_by_role("button", name="First").click()
+        expect_said(root, FlashStepper(step=0, block_q=int(block)).describe())
+        heights = set()
+        for step in range(1, FlashStepper(block_q=int(block)).compute()["total"] + 1):
+            heights.add(root.evaluate("(tag) => tag.offsetHeight"))
+            root.get_by_role("button", name="Next").click()
+            expect_said(root, FlashStepper(step=step, block_q=int(block)).describe())
+        assert len(heights | {root.evaluate("(tag) => tag.offsetHeight")}) == 1
 
 
 def test_nothing_plays_where_less_motion_is_wanted(open_page):

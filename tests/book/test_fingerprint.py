@@ -57,6 +57,15 @@ def test_exactly_the_files_that_a_notebook_uses_change_its_fingerprint(root, nam
     assert (mark(root) != before) == (name in CHANGES_IT)
 
 
+def test_a_new_file_that_fits_a_pattern_of_the_code_changes_the_fingerprint(root):
+    cell = new_code_cell('read("data", "flash_*.json")')
+    before = mark(root, cell)
+    root.joinpath("chapters/data/other.json").write_text("{}")
+    assert mark(root, cell) == before
+    root.joinpath("chapters/data/flash_new.json").write_text("{}")
+    assert mark(root, cell) != before
+
+
 def test_code_and_tags_count_and_text_does_not(root):
     cell = new_code_cell(CODE, id="one")
     assert mark(root, cell) == mark(root, new_markdown_cell("Text"), cell)

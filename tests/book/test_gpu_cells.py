@@ -68,24 +68,36 @@ def test_sweep_shows_what_fits_and_fits_exponents_where_it_can(
     assert table.count("peak_bytes: exponent 1.00 ± 0.00 over n >= 1024\n") == 4 - few // 2
 
 
-def test_recorded_sweep_is_drawn_for_large_n_forward_and_backward(page, monkeypatch, tmp_path):
+def test_the_page_draws_the_recorded_sweep_in_place_of_the_published_one(
+    page, monkeypatch, tmp_path
+):
+    published = PATH.parent / "data" / "published_flash.json"
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / published.name).write_text(published.read_text("utf-8"), "utf-8")
     monkeypatch.chdir(tmp_path)
-    cases = [
-        (v, b, n) for v in ("naive", "triton") for b in (0, 1) for n in 2 ** torch.arange(9, 14)
-    ]
+    shown = []
+    monkeypatch.setattr(
+        plotting, "show", lambda *figs, alt, caption: shown.append((figs, alt, caption))
+    )
+    exec(CELLS["gpu-curves"], page)
+    assert len(shown[0][0]) == 6
+    assert "Published" in shown[0][2]
+    cases = [(v, b, 2**k) for v in ("naive", "triton") for b in (0, 1) for k in range(9, 14)]
     rows = [
         {"variant": v, "dtype": "bfloat16", "backward": bool(b), "n": n}
         | cost(n, 2048 if v == "naive" else 8192)._asdict()
-        for v, b, n in [(v, b, int(n)) for v, b, n in cases]
+        for v, b, n in cases
     ]
-    record = {"device": "Made up", "date": "2026-01-01", "versions": {}, "rows": rows}
-    write_record(tmp_path / "data" / "flash_made_up.json", record)
-    shown = {}
-    monkeypatch.setattr(plotting, "show", lambda *figs, alt, caption: shown.update({caption: figs}))
-    exec(CELLS["recorded"], page)
-    exec(CELLS["recorded-figure"], page)
-    assert shown.keys() == {"Made up, forward", "Made up, with the backward pass"}
-    for figures in shown.values():
-        legends = [figure.axes[0].get_legend().get_texts() for figure in figures]
-        labels = [[text.get_text() for text in legend] for legend in legends]
-        assert labels == [["naive", "triton: slope 2.00"], ["naive", "triton: slope 1.00"]]
+    setting = {"B": 4, "H": 8, "d": 64, "causal": False}
+    record = {"device": "Made up", "date": "2026-01-01", "versions": {}, "setting": setting}
+    write_record(tmp_path / "data" / "flash_made_up.json", record | {"rows": rows})
+    exec(CELLS["gpu-curves"], page)
+    figures, alt, caption = shown[1]
+    assert "Made up" in alt
+    assert "Published" not in caption
+    assert [figure.axes[0].get_ylabel() for figure in figures] == ["TFLOP/s", "MiB"] * 2
+    for figure in figures:
+        ax = figure.axes[0]
+        assert ax.get_title().startswith("Made up")
+        assert [text.get_text() for text in ax.get_legend().get_texts()] == ["naive", "triton"]
+        assert [line.get_marker() for line in ax.lines].count("x") == 1

@@ -37,3 +37,10 @@ def test_each_pattern_names_a_file_of_tests(pattern):
 )
 def test_a_group_is_a_file_an_exercise_or_all_that_measures_time(nodeid, group):
     assert groups.group_of(nodeid) == group
+
+
+def test_the_inner_loop_leaves_out_the_answers_that_measure_time():
+    assert groups.is_one_of(groups.SLOW_ANSWERS, groups.unit_of(f"{groups.ANSWERS}::test_a[1_5-x]"))
+    assert not groups.is_one_of(
+        groups.SLOW_ANSWERS, groups.unit_of(f"{groups.ANSWERS}::test_a[1_3-x]")
+    )

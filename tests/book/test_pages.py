@@ -160,6 +160,12 @@ def test_a_number_typed_by_hand_is_found_wherever_it_stands():
         assert len(numbers_by_hand(page)) == 1
 
 
+def test_the_references_show_no_raw_tex(book):
+    entries = [p.get_text() for p in read(book / "references.html").select("article .citation p")]
+    assert len(entries) > 20
+    assert [entry for entry in entries if re.search(r"[$\\{}]", entry)] == []
+
+
 def test_the_summary_has_no_number(book):
     page = read(book / f"{SUMMARY}.html")
     assert page.select("article h1")

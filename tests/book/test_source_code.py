@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ def test_a_method_is_shown_at_the_margin():
 
 def test_a_class_is_shown_without_the_docstrings_of_its_methods():
     _, code = source_code.code_without_docstring("attnlab.multihead.MultiHeadAttention")
-    assert code.count("def ") == 4
+    assert code.count("def ") == 5
     assert '"""' not in code
     ast.parse(code)
 
@@ -48,3 +49,14 @@ def test_a_wrong_name_is_an_error_that_names_it(name):
 def definition(path, name):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == name)
+
+
+def test_an_equation_that_src_names_stands_in_a_chapter():
+    pages = "".join(path.read_text("utf-8") for path in sorted((ROOT / "chapters").glob("1_*.*")))
+    named = {
+        label
+        for path in sorted((ROOT / "src" / "attnlab").rglob("*.py"))
+        for label in re.findall(r"\beq-[a-z-]+", path.read_text("utf-8"))
+    }
+    assert len(named) > 5
+    assert [label for label in sorted(named) if f"$$ ({label})" not in pages] == []

@@ -5,7 +5,7 @@ from nbformat.v4 import new_output
 
 from nbmark.answers import MIME, encode
 from nbmark.limits import LEAST_SECONDS, Clock
-from nbmark.marks import Evidence, GradedCell, Ledger, score, so_far
+from nbmark.marks import Evidence, GradedCell, Ledger, so_far
 from nbmark.skip import REASON
 
 CELLS = (GradedCell("a", 2), GradedCell("b", 3), GradedCell("why", 4, manual=True))
@@ -65,23 +65,23 @@ def test_a_cell_earns_its_points_only_if_nothing_is_wrong(evidence, key, reason)
 
 def test_marks_add_up_and_say_what_they_leave_out():
     ledger = Ledger(CELLS, outcomes={"a": "", "b": "it is wrong"})
-    total = score(ledger.marks())
+    total = ledger.score
     assert (str(total), total.to_be_read, total.is_full) == ("2 of 5 points", 4, False)
     ledger.outcomes["b"] = ""
-    assert score(ledger.marks()).is_full
+    assert ledger.score.is_full
 
 
 def test_what_nobody_ran_is_neither_earned_nor_lost():
-    total = score(Ledger(CELLS, outcomes={"a": ""}, selected={"a"}).marks())
+    total = Ledger(CELLS, outcomes={"a": ""}, selected={"a"}).score
     assert (str(total), total.is_full) == ("2 of 2 points", False)
     assert [mark.reason for mark in total.marks] == ["", "it was not selected", ""]
-    assert Ledger(CELLS).marks()[0].reason == "it was not run"
+    assert Ledger(CELLS).score.marks[0].reason == "it was not run"
 
 
 def test_a_fault_of_the_whole_costs_all_points_and_a_lost_text_its_own():
-    total = score(Ledger(CELLS, fault="it is empty", outcomes={"a": ""}).marks())
+    total = Ledger(CELLS, fault="it is empty", outcomes={"a": ""}).score
     assert (str(total), total.to_be_read) == ("0 of 5 points", 0)
-    lost = score(Ledger(CELLS, lacking=frozenset({"why"})).marks())
+    lost = Ledger(CELLS, lacking=frozenset({"why"})).score
     assert (lost.to_be_read, lost.marks[2].reason) == (0, "the notebook lacks it")
 
 

@@ -3,10 +3,14 @@
 A cell tagged nbval-check-output may say in its metadata what its stored output proves:
 
     "claim": [{"says": "The weights of a row sum to 1.", "line": "rows sum to 1",
-               "bound": "to 1e-6", "source": "vaswani2017attention"}]
+               "unit": "apart", "bound": "to 1e-6", "kind": "exact", "condition": "no mask",
+               "source": "vaswani2017attention", "paper": "agrees", "main": true}]
 
-`line` is the beginning of the line of output that proves it; `bound`, what the value was held
-against, and `source`, a key of references.bib, may be left out. Mathematics is welcome.
+`line` is the beginning of the line of output that proves it. `unit` says what the value is where
+the value itself does not, `bound` what it was held against, `condition` where the claim holds.
+`kind` is exact (an identity, held to rounding), statistical (seeds, data, training) or timing.
+`source` is a key of references.bib, and `paper` how the claim stands to it. `main` marks the dozen
+that a reader must know. Mathematics is welcome.
 
 The value is what the line says behind its last colon. A value that differs from machine to machine
 stands behind ≈ and ends at a semicolon, and what is true on every machine follows:
@@ -24,7 +28,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 CHECKED = "nbval-check-output"
-KEYS = {"says", "line", "bound", "source", "kind", "condition", "paper", "main"}
+NEEDED = {"says", "line", "kind", "condition"}
+KEYS = NEEDED | {"unit", "bound", "source", "paper", "main"}
+KINDS = ("exact", "statistical", "timing")
+STANDINGS = ("agrees", "qualifies", "contradicts")
 
 
 class Claim(NamedTuple):
@@ -35,11 +42,18 @@ class Claim(NamedTuple):
     value: str
     bound: str
     source: str | None
+    kind: str
+    condition: str
+    unit: str = ""
+    paper: str = ""
+    main: bool = False
+    line: str = ""
 
 
 class Measured(NamedTuple):
-    """What a notebook says: the ids of its cells, its claims, and messages on those that fail."""
+    """What a notebook says: its title, the ids of its cells, its claims, and what is wrong."""
 
+    title: str
     cells: list[str]
     claims: list[Claim]
     problems: list[str]
@@ -60,6 +74,23 @@ def value_in(line: str) -> str:
     return " ".join(line[start:].split())
 
 
+def fault_of(entry: dict) -> str | None:
+    """Say what is wrong with what an entry holds, whatever the cell printed."""
+    if not NEEDED <= set(entry) <= KEYS:
+        rest = sorted(KEYS - NEEDED)
+        return f"a claim holds {sorted(NEEDED)}, and of the rest {rest}; not {sorted(entry)}"
+    for key, words in (("kind", KINDS), ("paper", STANDINGS)):
+        if key in entry and entry[key] not in words:
+            return f"{key} is one of {', '.join(words)}; not {entry[key]!r}"
+    if "paper" in entry and not entry.get("source"):
+        return f"paper: {entry['paper']!r} needs the source that it speaks of"
+    if "condition" in entry and not str(entry["condition"]).strip():
+        return "its condition says nothing"
+    if not isinstance(entry.get("main", False), bool):
+        return f"main is true or false; not {entry['main']!r}"
+    return None
+
+
 def claims_of_cell(cell: dict) -> Iterator[Claim | str]:
     """Give each claim of a cell; in the place of one that does not hold, what is wrong with it."""
     entries = cell["metadata"].get("claim", [])
@@ -67,21 +98,29 @@ def claims_of_cell(cell: dict) -> Iterator[Claim | str]:
         yield f"it makes a claim without the tag {CHECKED}"
         return
     for entry in entries:
-        if not {"says", "line"} <= set(entry) <= KEYS:
-            wrong = sorted(entry)
-            yield f"a claim holds says and line, and of the rest {sorted(KEYS)}; not {wrong}"
+        if wrong := fault_of(entry):
+            yield wrong
             continue
         lines = [line for line in output_lines(cell) if line.startswith(entry["line"])]
         if len(lines) != 1:
             yield f"{len(lines)} lines of its output begin with {entry['line']!r}; it takes one"
             continue
-        bound, source = entry.get("bound") or "", entry.get("source")
-        yield Claim(cell["id"], entry["says"], value_in(lines[0]), bound, source)
+        if (value := value_in(lines[0])) in {"True", "False"}:
+            yield f"the line {lines[0]!r} has no value, only {value}; print what was measured"
+            continue
+        rest = {"bound": "", "source": None} | entry
+        yield Claim(cell=cell["id"], value=value, **rest)
+
+
+def title_of(notebook: dict) -> str:
+    """Give the heading that a notebook begins with, or nothing."""
+    first = "".join(notebook["cells"][0]["source"]).partition("\n")[0]
+    return first.removeprefix("# ") if first.startswith("# ") else ""
 
 
 def read_notebook(notebook: dict) -> Measured:
     """Sort the claims of a notebook, in their order, from those that do not hold."""
-    measured = Measured([cell["id"] for cell in notebook["cells"]], [], [])
+    measured = Measured(title_of(notebook), [cell["id"] for cell in notebook["cells"]], [], [])
     for cell in notebook["cells"]:
         for found in claims_of_cell(cell):
             if isinstance(found, Claim):

@@ -1,12 +1,11 @@
-"""What the book measured: a line at each cell that proves a claim, links to it, and a table.
+"""What the book measured: a line at each cell that proves a claim, and links to it.
 
 What a cell claims stands in its metadata (see claim_cells.py). On the page such a cell is one line,
 *Measured*: the claim, its value, what that was held against. Its code and full output unfold.
 
-    ```{claims}
-    ```
-
-is the table of all claims, and {claim}`cell-id` links to a cell by the number of its section.
+{claim}`cell-id` links to a cell by the number of its section, {claim-value}`cell-id` by the value
+that it measured. Where the cell makes several claims, {claim-value}`cell-id: at 40` takes the one
+whose line begins with *at 40*. The page of all claims is made by claims_page.py.
 """
 
 import re
@@ -19,13 +18,13 @@ from folds import Fold, FoldLine
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.environment.collectors import EnvironmentCollector
-from sphinx.util.docutils import SphinxDirective, SphinxRole
+from sphinx.util.docutils import ReferenceRole
 from sphinx.util.logging import getLogger
 from sphinx.util.nodes import make_refnode
 
 logger = getLogger(__name__)
 
-HEADINGS = {"Claim": 38, "Section": 8, "Measured": 24, "Held against": 18, "Source": 12}
+SHORT = 24  # characters of a condition that fits into the line on its page
 
 
 def measured_on(page: str, env: BuildEnvironment) -> Measured | None:
@@ -55,12 +54,21 @@ def inline(text: str) -> Iterator[nodes.Node]:
             yield nodes.Text(piece)
 
 
+def value_of(claim: Claim) -> Iterator[nodes.Node]:
+    """Give a claim's value with what it is a value of."""
+    yield nodes.inline("", "", *inline(claim.value), classes=["value"])
+    if claim.unit:
+        yield nodes.inline("", "", nodes.Text(" "), *inline(claim.unit), classes=["unit"])
+
+
 def measured_line(claim: Claim) -> nodes.inline:
     """Say one claim in a line: what, how much, held against what; each test run compares it."""
     line = nodes.inline(classes=["measured"])
     line += nodes.inline("", "", *inline(claim.says), classes=["says"])
-    for name, text in (("value", claim.value), ("bound", claim.bound)):
-        if text and text != "True":
+    line += [nodes.Text(" "), *value_of(claim)]
+    condition = claim.condition if len(claim.condition) <= SHORT else ""
+    for name, text in (("bound", claim.bound), ("condition", condition)):
+        if text:
             line += [nodes.Text(" "), nodes.inline("", "", *inline(text), classes=[name])]
     line += [nodes.Text(" "), nodes.inline("", "✓", classes=["held"])]
     return line
@@ -116,87 +124,70 @@ def section_anchor(node: nodes.Element) -> str:
 
 
 class ClaimLink(nodes.Inline, nodes.Element):
-    """A link to the cell ``cell`` of ``page``; its text is known once all pages are numbered."""
+    """A link to the cell ``cell`` of ``page``, of the text that it holds.
+
+    Without one it shows a section's number, which is known once all pages are numbered.
+    """
 
 
 def resolve_links(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Turn each link into a reference that shows the number of the cell's section."""
+    """Turn each link into a reference, and put the number of the cell's section on it."""
     for node in list(doctree.findall(ClaimLink)):
         page, cell = node["page"], node["cell"]
         numbers = app.env.toc_secnumbers.get(page, {})
         number = numbers.get(places(app.env)[page][cell]) or numbers.get("")
-        text = ".".join(map(str, number)) if number else app.env.titles[page].astext()
-        target = make_refnode(app.builder, docname, page, anchor(cell), nodes.Text(text))
-        node.replace_self(target)
+        place = ".".join(map(str, number)) if number else app.env.titles[page].astext()
+        words = nodes.inline("", "", *node.children) if len(node) else nodes.Text(place)
+        link = make_refnode(app.builder, docname, page, anchor(cell), words, f"Measured in {place}")
+        node.replace_self(link)
 
 
-class ClaimRole(SphinxRole):
-    """Links to the cell that measured a claim."""
+class ClaimRole(ReferenceRole):
+    """Links to the cell that measured a claim, from words before its id or from its section."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Find the cell's page; an id that does not lead to exactly one cell is a warning."""
         by_page = claims_by_page(self.env)
-        pages = [p for p, claims in by_page.items() if self.text in {c.cell for c in claims}]
+        pages = [p for p, claims in by_page.items() if self.target in {c.cell for c in claims}]
         if len(pages) != 1:
             where = f"in {' and '.join(pages)}" if pages else "nowhere"
             message = (
-                f"the cell {self.text!r} makes a claim {where}; name one that does on one page"
+                f"the cell {self.target!r} makes a claim {where}; name one that does on one page"
             )
             logger.warning(message, location=self.get_location(), type="claims")
-            return [nodes.literal(self.text, self.text)], []
+            return [nodes.literal(self.target, self.target)], []
         self.env.note_dependency(str(self.env.doc2path(pages[0])))
-        return [ClaimLink(page=pages[0], cell=self.text)], []
+        words = inline(self.title) if self.has_explicit_title else ()
+        return [ClaimLink("", *words, page=pages[0], cell=self.target)], []
 
 
-class ClaimsDirective(SphinxDirective):
-    """The table of everything that the book measured."""
+class ClaimValueRole(ClaimRole):
+    """Shows the value of a claim, as a link to the cell that measured it."""
 
-    def run(self) -> list[nodes.Node]:
-        """Make a row for each claim; a change in any notebook makes the table anew."""
-        rows = []
-        for page, claims in claims_by_page(self.env).items():
-            self.env.note_dependency(str(self.env.doc2path(page)))
-            rows += [self.row(page, claim) for claim in claims]
-        group = nodes.tgroup(cols=len(HEADINGS))
-        group += [nodes.colspec(colwidth=width) for width in HEADINGS.values()]
-        group += nodes.thead("", row_of([[nodes.Text(heading)] for heading in HEADINGS]))
-        group += nodes.tbody("", *rows)
-        return [nodes.table("", group, classes=["claims"])]
-
-    def row(self, page: str, claim: Claim) -> nodes.row:
-        """Make the row of one claim."""
-        return row_of(
-            [
-                self.parse_inline(claim.says)[0],
-                [ClaimLink(page=page, cell=claim.cell)],
-                [nodes.literal(claim.value, claim.value)],
-                self.parse_inline(claim.bound)[0],
-                self.parse_inline(f"{{cite:p}}`{claim.source}`")[0] if claim.source else [],
-            ]
-        )
-
-
-def row_of(cells: list[list[nodes.Node]]) -> nodes.row:
-    """Make a row of a table; a cell without content stays empty, and a style can leave it out."""
-    row = nodes.row()
-    for cell in cells:
-        row += nodes.entry("", *([nodes.paragraph("", "", *cell)] if cell else []))
-    return row
-
-
-def add_style(app: Sphinx, _page: str, _template: str, _context: dict, doctree) -> None:
-    """Load the table's style on the page that shows it."""
-    tables = doctree.findall(nodes.table) if doctree is not None else []
-    if any("claims" in table["classes"] for table in tables):
-        app.add_css_file("claims.css")
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Find the claim; a cell with none of that line, or with several, is a warning."""
+        self.target, _, line = self.target.partition(": ")
+        found, messages = super().run()
+        if not isinstance(link := found[0], ClaimLink):
+            return found, messages
+        on_page = claims_by_page(self.env)[link["page"]]
+        made = {claim.line.strip(): claim for claim in on_page if claim.cell == self.target}
+        fitting = [claim for start, claim in made.items() if start.startswith(line.strip())]
+        if len(fitting) != 1:
+            found = f"{len(fitting)} claims of the cell {self.target!r}"
+            message = f"{found} have a line that begins with {line!r}; it takes one of {list(made)}"
+            logger.warning(message, location=self.get_location(), type="claims")
+            return [nodes.literal(self.target, self.target)], messages
+        link += nodes.inline("", "", *value_of(fitting[0]), classes=["claim-value"])
+        return [link], messages
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register the folds, the role, the directive and its style."""
+    """Register the folds, the roles and the page of all claims."""
     app.setup_extension("folds")
+    app.setup_extension("claims_page")
     app.add_env_collector(ClaimPlaces)
     app.add_role("claim", ClaimRole())
-    app.add_directive("claims", ClaimsDirective)
+    app.add_role("claim-value", ClaimValueRole())
     app.connect("doctree-resolved", resolve_links)
-    app.connect("html-page-context", add_style)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

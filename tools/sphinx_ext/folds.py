@@ -34,16 +34,17 @@ def pass_by(_translator: nodes.NodeVisitor, _node: nodes.Element) -> None:
     """Print what is inside, where nothing can be folded."""
 
 
-def add_style(app: Sphinx, _page: str, _template: str, _context: dict, doctree) -> None:
-    """Load the style of folds on the pages that hold one."""
+def add_files(app: Sphinx, _page: str, _template: str, _context: dict, doctree) -> None:
+    """Load style and script of folds on the pages that hold one."""
     if doctree is not None and next(iter(doctree.findall(Fold)), None) is not None:
         app.add_css_file("folds.css")
+        app.add_js_file("folds.js", defer="defer")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register both elements for all that Sphinx writes, and their style."""
+    """Register both elements for all that Sphinx writes, and their files."""
     plain = dict.fromkeys(("latex", "text", "man", "texinfo"), (pass_by, pass_by))
     for node in TAGS:
         app.add_node(node, html=(open_tag, close_tag), **plain)
-    app.connect("html-page-context", add_style)
+    app.connect("html-page-context", add_files)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

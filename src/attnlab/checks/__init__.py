@@ -39,17 +39,16 @@ What it needs is in `_diagnose`:
     call the student's function; the second with a tensor or, where it takes none, an array.
 ``read_array``, ``read_number``, ``require_unchanged``
     read what it gave, in whatever form, and see that it left its input alone.
-``differs``, ``MISTAKES.explain``, ``explain_all``, ``first_cause``
+``differs``, ``MISTAKES.explain``, ``first_cause``
     the loop: which mistake makes of this case, or of all these, what was given. ``same`` replaces
     `agrees` where the values are no arrays or the tolerance is another.
-``MISTAKES.failure``, ``MISTAKES.instead_of``
-    the failure to raise, with facts for the sentence's slots; and a general failure, such as
-    ``raised``, told as one of the table.
+``MISTAKES.failure``, ``fail_if``, ``instead_of``
+    the failure to raise, with facts for the sentence's slots; raised under a condition; and a
+    general failure, such as ``raised``, told as one of the table.
 ``show``, ``show_wrong_row``
     the example of a message.
 
-`_figures` reads figures: ``read_figures``, ``heat_maps``, ``curves``, ``is_loglog``,
-``has_axis_labels``.
+`_figures` reads figures: ``read_figures``, ``heat_maps``, ``curves``, ``has_axis_labels``.
 
 Right and wrong answers stand in ``tests/attnlab/checks/exercise_1_N/``, as ``answers.py`` beside it
 says; each row of the table needs a wrong answer that it is told to.

@@ -28,13 +28,7 @@ def agrees(given: Any, right: Any) -> bool:
 
 
 class Mistake:
-    """A mistake that is known: what is said of it, and what it makes of a case.
-
-    Parameters
-    ----------
-    said : str
-        What is wrong and what to do. ``{slots}`` are filled in when it is told.
-    """
+    """A known mistake: what is wrong and what to do, with ``{slots}``; what it makes of a case."""
 
     def __init__(self, said: str) -> None:
         self.said, self.makers = said, {}
@@ -46,13 +40,7 @@ class Mistake:
 
 
 class Mistakes:
-    """The table of an exercise's mistakes by their causes, those looked for first in front.
-
-    Parameters
-    ----------
-    **table : Mistake or str
-        By cause. A sentence alone does where values do not tell the mistake.
-    """
+    """The table of an exercise's mistakes by their causes, those looked for first in front."""
 
     def __init__(self, **table: Mistake | str) -> None:
         self.table = {
@@ -70,28 +58,17 @@ class Mistakes:
     def explain(
         self, quantity: str, given: Any, *case: Any, same: Callable[[Any, Any], bool] = agrees
     ) -> str | None:
-        """Find the first cause that makes of a case what the student gave; None if there is none.
-
-        `same` tells whether what was given is what a mistake makes.
-        """
+        """Find the first cause that makes of a case the same as was given, if there is one."""
         return first_cause([given], [self.made(quantity, *case)], same)
 
-    def explain_all(
-        self,
-        quantity: str,
-        given: Sequence[Any],
-        cases: Sequence[Sequence[Any]],
-        same: Callable[[Any, Any], bool] = agrees,
-    ) -> str | None:
-        """Find the first cause that makes of every case what the student gave there."""
-        return first_cause(given, [self.made(quantity, *case) for case in cases], same)
-
     def failure(self, cause: str, example: str = "", seen: str = "", **facts: Any) -> CheckFailed:
-        """Make the failure to raise: what was seen of it here, then the mistake's sentence.
-
-        `facts` fill the slots of the sentence.
-        """
+        """Make the failure: what was seen here, then the mistake's sentence with `facts` in it."""
         return CheckFailed(cause, f"{seen} {self.table[cause].said.format(**facts)}", example)
+
+    def fail_if(self, wrong: Any, cause: str, *shown: str, **facts: Any) -> None:
+        """Raise `failure` where something is wrong."""
+        if wrong:
+            raise self.failure(cause, *shown, **facts)
 
     @contextmanager
     def instead_of(self, **causes: str) -> Iterator[None]:
@@ -106,13 +83,10 @@ class Mistakes:
 
 def first_cause(
     given: Sequence[Any],
-    made: Sequence[Iterable[tuple[str, Any]]],
+    made: Iterable[Iterable[tuple[str, Any]]],
     same: Callable[[Any, Any], bool] = agrees,
 ) -> str | None:
-    """Find the first cause that makes in every case what was given there.
-
-    `made` holds for each case the pairs that `Mistakes.made` gives.
-    """
+    """Find the first cause that in every case, as `Mistakes.made` says, makes what was given."""
     with np.errstate(all="ignore"):
         for pairs in zip(*made, strict=True):
             if all(same(value, wrong) for value, (_, wrong) in zip(given, pairs, strict=True)):
@@ -129,6 +103,8 @@ COMMON = Mistakes(
         tensor, or a list of lists of equal length, such as [[1, 2], [3, 4]].""",
     not_finite="`{name}` holds nan or inf. Put a number in its place.",
     wrong_shape="`{name}` holds {size} numbers. Give one number.",
+    no_figure="""`fig` is of type {kind}. Assign the matplotlib Figure, which plt.subplots returns
+        first: fig, axes = plt.subplots(1, 3).""",
 )
 
 
@@ -158,17 +134,16 @@ def ask_with_any(
             if error.cause != "raised":
                 raise
             failed = failed or error
-            continue
-        require_unchanged(name, array, np.asarray(given), 1e-6)
-        return result
+        else:
+            require_unchanged(name, array, np.asarray(given), 1e-6)
+            return result
     raise failed
 
 
 def require_unchanged(name: str, before: Any, after: Any, tolerance: float = 0) -> None:
     """Fail where a function has changed what it was given; the first row that shows it is shown."""
     before, after = np.asarray(before), np.asarray(after)
-    if before.shape != after.shape:
-        raise COMMON.failure("mutates_input", name=name)
+    COMMON.fail_if(before.shape != after.shape, "mutates_input", name=name)
     off = np.atleast_1d(~(np.abs(before * 1.0 - after * 1.0) <= tolerance))
     if off.any():
         row = np.argwhere(off)[0][:-1]
@@ -189,16 +164,14 @@ def read_array(name: str, value: Any, finite: bool = False) -> np.ndarray:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise COMMON.failure("no_numbers", name=name, kind=type(value).__name__) from None
-    if finite and not np.isfinite(array).all():
-        raise COMMON.failure("not_finite", name=name)
+    COMMON.fail_if(finite and not np.isfinite(array).all(), "not_finite", name=name)
     return array
 
 
 def read_number(name: str, value: Any) -> float:
     """Read a single number like `read_array`."""
     array = read_array(name, value)
-    if array.size != 1:
-        raise COMMON.failure("wrong_shape", name=name, size=array.size)
+    COMMON.fail_if(array.size != 1, "wrong_shape", name=name, size=array.size)
     return float(array.reshape(()))
 
 
@@ -219,14 +192,13 @@ def _has_gap(value: Any) -> bool:
 
 def show(precision: int = 3, **arrays: Any) -> str:
     """Write arrays as lines with their names in front, for the example of a message."""
-    width = max(map(len, arrays))
-    lines = []
+    width, lines = max(map(len, arrays)), []
     for name, array in arrays.items():
         text = np.array2string(
             np.asarray(array), precision=precision, suppress_small=True, max_line_width=72
         )
-        for index, line in enumerate(text.splitlines()):
-            lines.append(f"    {name.replace('_', ' ') if index == 0 else '':{width}}  {line}")
+        label = f"    {name.replace('_', ' '):{width}}  "
+        lines.append(label + text.replace("\n", "\n" + " " * len(label)))
     return "\n".join(lines)
 
 

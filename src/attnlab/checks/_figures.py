@@ -10,21 +10,15 @@ from matplotlib.container import Container
 from matplotlib.figure import Figure
 
 from attnlab import plotting
-from attnlab.checks._diagnose import Mistakes
+from attnlab.checks._diagnose import COMMON
 from nbmark.graded import require
-
-COMMON = Mistakes(
-    no_figure="""`fig` is of type {kind}. Assign the matplotlib Figure, which plt.subplots returns
-        first: fig, axes = plt.subplots(1, 3)."""
-)
 
 
 def read_figures(fig: Any) -> list[Figure]:
     """Give the figures that the student means: one, several, their axes, what subplots returns."""
     require(fig=fig)
     figures = list(dict.fromkeys(_figures_in(fig)))
-    if not figures:
-        raise COMMON.failure("no_figure", kind=type(fig).__name__)
+    COMMON.fail_if(not figures, "no_figure", kind=type(fig).__name__)
     return figures
 
 
@@ -42,10 +36,7 @@ def axes_of(figures: Iterable[Figure]) -> list[Axes]:
 
 
 def heat_maps(figures: Iterable[Figure], S: int) -> Iterator[tuple[Axes, np.ndarray]]:
-    """Give the S x S matrices that figures show, by imshow, pcolormesh and so on, with their axes.
-
-    A picture of several maps side by side is cut into them. Cells left blank count as 0.
-    """
+    """Give the S x S matrices that figures show, side by side or not; blank cells count as 0."""
     for ax in axes_of(figures):
         for matrix in _matrices_on(ax):
             rows, columns = (size // S for size in matrix.shape)
@@ -57,10 +48,9 @@ def heat_maps(figures: Iterable[Figure], S: int) -> Iterator[tuple[Axes, np.ndar
 def _matrices_on(ax: Axes) -> Iterator[np.ndarray]:
     """Give the numbers behind images and collections; in rows, where their places are unknown."""
     for artist in (*ax.images, *ax.collections):
-        values = artist.get_array()
-        if values is None:
+        if artist.get_array() is None:
             continue
-        values = np.ma.filled(np.ma.asarray(values, dtype=float), 0.0)
+        values = np.ma.filled(np.ma.asarray(artist.get_array(), dtype=float), 0.0)
         values = np.where(np.isnan(values), 0.0, values)
         if values.ndim == 1 and hasattr(artist, "get_coordinates"):
             values = values.reshape(np.array(artist.get_coordinates().shape[:2]) - 1)
@@ -80,29 +70,20 @@ def curves(figures: Iterable[Figure]) -> Iterator[tuple[Axes, np.ndarray]]:
             yield ax, np.ma.filled(points, np.nan)
 
 
-def is_loglog(ax: Axes) -> bool:
-    """Tell whether both axes are logarithmic."""
-    return ax.get_xscale() == ax.get_yscale() == "log"
-
-
 def has_axis_labels(figures: Iterable[Figure]) -> bool:
     """Tell whether both axes are named, on some panel or for a whole figure."""
-    across, down = ([f.get_supxlabel() for f in figures], [f.get_supylabel() for f in figures])
-    across += [ax.get_xlabel() for ax in axes_of(figures)]
-    down += [ax.get_ylabel() for ax in axes_of(figures)]
+    axes = axes_of(figures)
+    across = [f.get_supxlabel() for f in figures] + [ax.get_xlabel() for ax in axes]
+    down = [f.get_supylabel() for f in figures] + [ax.get_ylabel() for ax in axes]
     return any(map(str.strip, across)) and any(map(str.strip, down))
 
 
 def show_weights(weights: np.ndarray, allowed: np.ndarray) -> None:
-    """Show a student's weights, (S_q, S_k), and beside them where the mask lets any be more than 0.
-
-    NaN is left blank.
-    """
-    yours, left = plotting.panel(2.6, 2.2)
+    """Show a student's weights, (S_q, S_k), NaN left blank, beside what the mask allows."""
+    (yours, left), (shape, right) = plotting.panel(2.6, 2.2), plotting.panel(2.6, 2.2)
     plotting.heatmap(left, np.ma.masked_invalid(weights))
-    left.set_title("your weights")
-    shape, right = plotting.panel(2.6, 2.2)
     plotting.heatmap(right, 0.5 * allowed, blocked=~allowed)
+    left.set_title("your weights")
     right.set_title("hatched: must be 0")
     outside = np.nan_to_num(np.abs(weights[~allowed])).sum()
     said = f"Your weights hold {outside:.3f} in all where the mask blocks."

@@ -1,6 +1,5 @@
 """What a student's notebook may have set: a check sets it for itself and puts it back."""
 
-import functools
 import random
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -10,6 +9,9 @@ import torch
 
 from nbmark import graded
 
+PRINTED = {"precision": 8, "edgeitems": 3, "threshold": 1000, "floatmode": "maxprec"}
+PRINTED |= {"sign": "-", "nanstr": "nan", "infstr": "inf", "legacy": False}
+
 
 class Exercise(graded.Exercise):
     """The checks of one exercise, each run under settings of its own."""
@@ -17,16 +19,7 @@ class Exercise(graded.Exercise):
     def check(self, points: int) -> Callable[[Callable[..., str]], Callable[..., None]]:
         """Make a graded check as `nbmark.graded.Exercise` does."""
         decorate = super().check(points)
-
-        def guard(test: Callable[..., str]) -> Callable[..., None]:
-            @functools.wraps(test)
-            def guarded(*args: object, **kwargs: object) -> str:
-                with own_settings():
-                    return test(*args, **kwargs)
-
-            return decorate(guarded)
-
-        return guard
+        return lambda test: decorate(own_settings()(test))
 
 
 @contextmanager
@@ -41,10 +34,7 @@ def own_settings() -> Iterator[None]:
         kept.enter_context(torch.device("cpu"))
         kept.enter_context(torch.enable_grad())
         kept.enter_context(np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"))
-        kept.enter_context(
-            np.printoptions(precision=8, edgeitems=3, threshold=1000, floatmode="maxprec")
-        )
-        kept.enter_context(np.printoptions(sign="-", nanstr="nan", infstr="inf", legacy=False))
+        kept.enter_context(np.printoptions(**PRINTED))
         torch.set_default_dtype(torch.float32)
         torch.set_num_threads(1)  # the cases are small: threads would wait for each other
         torch.default_generator.manual_seed(0)  # that of the CPU alone

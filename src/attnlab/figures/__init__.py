@@ -54,12 +54,12 @@ trait, ``button(text, press)``, and ``put(trait, value)`` for anything else. Vie
 ``node``, call their ``paint``. A cell of a grid with ``press`` is a button named ``row, column``,
 and ``: text`` if it holds any. Pictures are made with ``svg``, with ``aria-hidden`` since
 ``describe`` says it all. Colours are ``var(--attn-0)`` to ``var(--attn-3)``, ``tint(share,
-series)`` and ``currentColor``; nothing follows from the hue alone. ``div.attn-row`` holds what
+series)`` and ``currentColor``; nothing follows from the hue alone. ``beside(...nodes)`` holds what
 stands side by side where there is room, ``div.attn-buttons`` a row of buttons. Motion asks
 ``calm()`` first. The live region is made for you.
 
-All scripts and styles together, comments left out, stay below 68 kB: some 4.5 kB a figure, and more
-for `HeadsOverview`. What a figure loads when asked, such as `attnlab.live`, is not part of it.
+Comments left out, a script has 5 kB on average; what all figures share has 14 kB. What a figure
+loads when asked, such as `attnlab.live`, is not part of it.
 """
 
 from attnlab.figures.alignment_explorer import AlignmentExplorer

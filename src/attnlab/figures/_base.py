@@ -39,9 +39,10 @@ def start_of(name: str) -> dict:
 
 
 def style() -> str:
-    """Give the figures' style sheet: the book's hues, and what stands in shared.css."""
+    """Give the figures' style sheet: the book's hues, and shared.css without its comments."""
     hues = ";".join(f"--attn-{i}:{colour}" for i, colour in enumerate(plotting.COLOURS))
-    return f".attn-live{{{hues}}}\n" + HERE.joinpath("shared.css").read_text(encoding="utf-8")
+    text = HERE.joinpath("shared.css").read_text(encoding="utf-8")
+    return f".attn-live{{{hues}}}\n" + re.sub(r"/\*.*?\*/", "", text, flags=re.S)
 
 
 def fixed(x: float, digits: int) -> str:

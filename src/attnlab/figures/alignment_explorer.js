@@ -1,4 +1,4 @@
-import { change, el, figure, fixed, grid, softmax, sum, svg } from "./shared.js";
+import { beside, change, el, figure, fixed, grid, softmax, sum, svg } from "./shared.js";
 
 export const compute = ({ sentence, word, sources, targets, scores, states }) => {
   const place = Math.min(sentence, sources.length - 1);
@@ -71,9 +71,7 @@ const build = (root, ui, { sources }) => {
   const map = grid("Weights so far, source across");
   map.node.classList.add("attn-tall");
   root.append(
-    el(
-      "div",
-      { class: "attn-row" },
+    beside(
       change(
         ui.choice("sentence", { label: "Sentence", options: sources.map((text, i) => [i, text]) }),
         { style: "flex-basis:100%" },
@@ -81,7 +79,7 @@ const build = (root, ui, { sources }) => {
       slider,
       el("div", {}, ui.button("Previous word", () => step(-1)), " ", ui.button("Next word", () => step(1))),
     ),
-    el("div", { class: "attn-row" }, table, map.node),
+    beside(table, map.node),
   );
   return (_, { source, target, word, scores, states, weights, context }) => {
     [now, last] = [word, target.length];

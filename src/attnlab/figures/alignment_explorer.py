@@ -23,8 +23,8 @@ COMPONENTS = 16  # of each encoder state, enough to tell the states apart
 def ask(model: Seq2Seq, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """Score the encoder states before each word of the true translation is written.
 
-    The model has Bahdanau's attention, or ValueError is raised. Of a source (T_x,) and a target
-    (T_y,) come the scores before the softmax, (T_y, T_x), and the encoder states, (T_x, d_state).
+    Of a source (T_x,) and a target (T_y,) come the scores before the softmax, (T_y, T_x), and the
+    encoder states, (T_x, d_state). Only Bahdanau's attention has them: else ValueError.
     """
     if not model.decoder.context_enters:
         raise ValueError('the model has no attention="bahdanau", whose scores are shown; train one')
@@ -71,8 +71,7 @@ class AlignmentExplorer(Figure):
     def of(cls, model: Seq2Seq, pairs: Sequence[tuple[str, str]]) -> "AlignmentExplorer":
         """Show what a model does on sentences of `attnlab.language` and their translations.
 
-        It goes from German to English, with Bahdanau's attention; that, or a word that is not
-        known, raises ValueError.
+        Without Bahdanau's attention, or with a word that is not known, ValueError is raised.
         """
         asked = [
             ask(model, _ids(german, GERMAN), _ids(english, ENGLISH)) for german, english in pairs

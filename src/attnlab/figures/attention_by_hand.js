@@ -1,4 +1,4 @@
-import { change, dot, el, figure, fixed, grid, softmax } from "./shared.js";
+import { beside, change, dot, el, figure, fixed, grid, softmax } from "./shared.js";
 
 const WIDTHS = { Q: 3, K: 3, V: 2 };
 const NAMES = { scores: "Scores QKᵀ", scaled: "Scaled scores", weights: "Weights", output: "Output" };
@@ -89,9 +89,7 @@ const build = (root, ui) => {
   const across = (panels) => el("div", { style }, ...panels.map(({ node }) => node));
   root.append(
     across(editors),
-    el(
-      "div",
-      { class: "attn-row" },
+    beside(
       ui.toggle("scale", { label: "Divide the scores by √d_k" }),
       ui.toggle("causal", { label: "Causal mask" }),
     ),

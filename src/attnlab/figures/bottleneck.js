@@ -1,4 +1,4 @@
-import { bars, change, el, figure, fixed, svg } from "./shared.js";
+import { bars, beside, change, figure, fixed, svg } from "./shared.js";
 
 const LENGTHS = Array.from({ length: 10 }, (_, i) => 5 * (i + 1));
 const SIZES = [32, 128, 256];
@@ -66,13 +66,11 @@ const build = (root, ui) => {
   const amounts = bars("");
   amounts.node.classList.add("attn-wide");
   root.append(
-    el(
-      "div",
-      { class: "attn-row" },
+    beside(
       ui.range("length", { label: "Symbols in the string", values: LENGTHS }),
       ui.range("numbers", { label: "Numbers in the vector", values: SIZES }),
     ),
-    el("div", { class: "attn-row" }, picture, amounts.node),
+    beside(picture, amounts.node),
   );
   return ({ length, numbers, right }, found) => {
     change(chosen, { x1: x(length), x2: x(length) });

@@ -1,7 +1,9 @@
 import { bars, calm, dot, el, figure, fixed, grid, sum } from "./shared.js";
 
 const [N, BLOCK_K] = [8, 2];
-const COLUMNS = ["Q", "K", "V", "O", "m, ℓ"]; // two numbers of 4 bytes a row each
+// Two numbers of 4 bytes a row each. The arrows stand here and not in the cells: in some fonts they
+// are higher than figures, and the rows would grow.
+const COLUMNS = ["Q →", "K →", "V →", "O ←", "m, ℓ ←"];
 const places = (start, stop) => Array.from({ length: stop - start }, (_, i) => start + i);
 const ALL = places(0, N);
 
@@ -78,6 +80,18 @@ export const describe = (_, { done, total, q, k, last, rows, moved, flash, naive
   );
 };
 
+const texts = new Map();
+const longest = (state) => {
+  const { block_q, causal, Q, K, V } = state;
+  const key = JSON.stringify([block_q, causal, Q, K, V]);
+  if (!texts.has(key)) {
+    const steps = places(0, tiles(block_q, causal).length + 1).map((step) => ({ ...state, step }));
+    const all = steps.map((at) => describe(at, compute(at)));
+    texts.set(key, all.reduce((a, b) => (b.length > a.length ? b : a)));
+  }
+  return texts.get(key);
+};
+
 const build = (root, ui) => {
   let now;
   let timer = 0;
@@ -129,7 +143,7 @@ const build = (root, ui) => {
       rows: names,
       columns: COLUMNS,
       values: result.times.map((times, i) => times.map((t, c) => (result.now[i][c] ? 1 : t && 0.3))),
-      text: (value, i, c) => (value === 1 ? (c < 3 ? "→ " : "← ") : "") + (result.times[i][c] || ""),
+      text: (value, i, c) => String(result.times[i][c] || ""),
     });
     const before = tiles(block_q, causal).slice(0, done);
     const at = (i, j, tile) => tile.q[0] <= i && i < tile.q[1] && tile.k[0] <= j && j < tile.k[1];
@@ -143,14 +157,15 @@ const build = (root, ui) => {
       },
       blocked: (i, j) => causal && j > i,
     });
-    const kept = rows.map(({ fade, m, l, O, output }) => [m, fade, l, ...O, ...output]);
     const parts = ["m", "fade", "ℓ", "Õ₁", "Õ₂", "Õ₁/ℓ", "Õ₂/ℓ"];
+    const kept = rows.map(({ fade, m, l, O, output }) => [m, fade, l, ...O, ...output]);
+    const held = done ? kept : places(0, block_q).map(() => parts.map(() => null)); // keep its place
     chip.paint({
       rows: parts,
-      columns: rows.map((_, i) => `query ${names[q[0] + i]}`),
-      values: parts.map((_, part) => kept.map((values) => values[part])),
+      columns: held.map((_, i) => `query ${names[q[0] + i]}`),
+      values: parts.map((_, part) => held.map((values) => values[part])),
       largest: Infinity,
-      text: (value) => fixed(value, 2),
+      text: (value) => (value === null ? "\u00a0" : fixed(value, 2)),
     });
     const { moved, flash, naive } = result;
     cost.paint(["so far", "in all", "naive"], [moved, flash, naive], { largest: naive, text: String });
@@ -158,5 +173,5 @@ const build = (root, ui) => {
 };
 
 export default {
-  render: figure({ traits: ["step", "block_q", "causal", "Q", "K", "V"], compute, describe, build }),
+  render: figure({ traits: ["step", "block_q", "causal", "Q", "K", "V"], compute, describe, build, longest }),
 };

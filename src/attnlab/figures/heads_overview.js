@@ -1,4 +1,4 @@
-import { bars, change, el, entropy, figure, fixed, grid, sum, tint } from "./shared.js";
+import { bars, beside, change, el, entropy, figure, fixed, grid, sum, tint } from "./shared.js";
 
 const SIZE = 15; // MB, live.MEGABYTES
 const FITS = 20; // more word pieces than this are a picture instead of a table
@@ -200,9 +200,7 @@ const build = (root, ui, { sentences }) => {
   const options = [...sentences.map(words), "your own"].map((text, i) => [i, text]);
   const choice = ui.choice("sentence", { label: "Sentence", options });
   root.append(
-    el(
-      "div",
-      { class: "attn-row" },
+    beside(
       choice,
       ui.choice("score", { label: "Colour by", options: Object.keys(SCORES).map((s) => [s, s]) }),
     ),

@@ -43,11 +43,7 @@ def _only(weights: Tensor, place: int) -> Tensor:
 
 
 def read_maps(sentences: Sequence[Sequence[str]]) -> dict:
-    """Let MiniLM read sentences, given as their words, and keep the weights of all of its heads.
-
-    The result has `HeadsOverview.sentences` and `HeadsOverview.maps`. Errors are those of
-    `attnlab.minilm.load_model`.
-    """
+    """Let MiniLM read sentences, given as their words: `HeadsOverview`'s `sentences` and `maps`."""
     tokens = minilm.tokenize(sentences)
     with torch.no_grad():
         _, weights = minilm.load_model()(tokens.ids, tokens.mask)  # (L, B, H, S, S)

@@ -1,7 +1,8 @@
 import { change, el, figure, fixed, grid, softmax, sum } from "./shared.js";
 
 const WINDOW = 3;
-const PADDING = 2;
+const PADS = ["pad 1", "pad 2"];
+const PADDING = PADS.length;
 const PRESETS = {
   full: () => true,
   causal: (i, j) => j <= i,
@@ -18,12 +19,14 @@ const EMPTY = {
 };
 const [, ZERO, DIVIDED] = Object.keys(EMPTY);
 
-export const compute = ({ size, preset, flipped, filling, odds }) => {
-  const places = [...odds.keys()].slice(0, size);
-  const mask = places.map((i) => places.map((j) => PRESETS[preset](i, j)));
+export const compute = ({ size, preset, flipped, filling, words, scores: known }) => {
+  const pads = preset.includes("padding") ? PADS : [];
+  const front = pads.length;
+  const tokens = [...pads, ...words].slice(0, size);
+  const mask = tokens.map((_, i) => tokens.map((_, j) => PRESETS[preset](i, j)));
   for (const [i, j] of flipped) if (Math.max(i, j) < size) mask[i][j] = !mask[i][j];
   const weights = mask.map((allowed, i) => {
-    const scores = places.map((j) => Math.log(odds[i][j]));
+    const scores = tokens.map((_, j) => known[i - front]?.[j - front] ?? 0);
     const filled = (value) => softmax(scores.map((s, j) => (allowed[j] ? s : value)));
     if (filling !== DIVIDED) return filled(filling === ZERO ? 0 : -Infinity);
     const kept = softmax(scores).map((w, j) => (allowed[j] ? w : 0));
@@ -31,11 +34,12 @@ export const compute = ({ size, preset, flipped, filling, odds }) => {
   });
   const future = weights.map((row, i) => sum(row.slice(i + 1)));
   return {
+    tokens,
     mask,
     weights,
     future: sum(future),
     leaking: future.filter((w) => w > 0).length,
-    empty: places.filter((i) => !mask[i].includes(true)),
+    empty: tokens.filter((_, i) => !mask[i].includes(true)),
   };
 };
 
@@ -65,7 +69,7 @@ const build = (root, ui) => {
   };
   const board = grid("Mask: press or drag", (i, j) => stroke?.moved || paint(i, j, !now.mask[i][j]));
   const weights = grid("Weights in %");
-  weights.node.classList.add("attn-many");
+  for (const { node } of [board, weights]) node.classList.add("attn-tall");
   const place = ({ target }) => {
     const cell = target.closest("button")?.parentNode;
     return cell && [cell.parentNode.rowIndex - 1, cell.cellIndex - 1];
@@ -95,7 +99,7 @@ const build = (root, ui) => {
       { class: "attn-row" },
       preset,
       list("filling", "Filling", EMPTY),
-      ui.range("size", { label: "Positions", min: 6, max: 10 }),
+      ui.range("size", { label: "Positions", min: 5, max: 8 }),
     ),
     el("div", { class: "attn-row", style: "align-items:start" }, board.node, weights.node),
   );
@@ -107,17 +111,16 @@ const build = (root, ui) => {
       cell.style.boxShadow = ahead && leaks.flat()[k] ? "inset 0 0 0 2px var(--attn-1)" : "";
     });
   return (state, result) => {
-    const { mask, weights: values, empty } = result;
+    const { tokens, mask, weights: values, empty } = result;
     now = { mask: mask.map((row) => [...row]), flipped: state.flipped };
-    const labels = mask.map((_, i) => String(i));
     const blocked = (i, j) => !mask[i][j];
     const shut = (i, j) => blocked(i, j) && !values[i][j];
-    board.paint({ rows: labels, columns: labels, values: mask, pressed: (i, j) => mask[i][j], blocked });
+    board.paint({ rows: tokens, columns: tokens, values: mask, pressed: (i, j) => mask[i][j], blocked });
     weights.paint({
-      rows: labels,
-      columns: labels,
+      rows: tokens,
+      columns: tokens,
       values,
-      text: (value, i, j) => (state.filling === DIVIDED && empty.includes(i) ? "NaN" : shut(i, j) ? "" : fixed(100 * value, 0)),
+      text: (value, i, j) => (state.filling === DIVIDED && empty.includes(tokens[i]) ? "NaN" : shut(i, j) ? "" : fixed(100 * value, 0)),
       blocked: shut,
     });
     ring(board, mask);
@@ -126,5 +129,5 @@ const build = (root, ui) => {
 };
 
 export default {
-  render: figure({ traits: ["size", "preset", "flipped", "filling", "odds"], compute, describe, build }),
+  render: figure({ traits: ["size", "preset", "flipped", "filling", "words", "scores"], compute, describe, build }),
 };

@@ -7,21 +7,12 @@ from traitlets import Enum, Int, List, Tuple, Unicode
 
 from attnlab import plotting
 from attnlab.attention import masked_softmax
-from attnlab.figures._base import Array, Figure, bundle, fixed
+from attnlab.figures._base import Array, Figure, bundle, fixed, start_of
+from attnlab.figures.self_or_cross import WORDS
 from attnlab.masks import make_causal_mask, make_padding_mask
 
-LARGEST, WINDOW, PADDING = 10, 3, 2
+LARGEST, WINDOW, PADDING = len(WORDS[1]), 3, 2
 FILLINGS = ("score −∞", "score 0", "weight 0, rows divided")
-
-
-def draw_odds(seed: int = 5) -> np.ndarray:
-    """Draw small whole numbers (10, 10), the exponentials of the scores.
-
-    As in the text of the section, each position is tempted to read the one that follows it: they
-    are largest right of the diagonal.
-    """
-    odds = np.random.default_rng(seed).integers(1, 5, size=(LARGEST, LARGEST))
-    return odds + 8 * np.eye(LARGEST, k=1, dtype=int)
 
 
 def causal(S: int) -> torch.Tensor:
@@ -48,22 +39,32 @@ PRESETS = {
 class MaskPainter(Figure):
     """Paint a mask; the weights show what may be read, and what of the future leaks.
 
+    The positions are those of the story's translation, as the decoder reads it; the scores are
+    those of its self-attention, see `attnlab.figures.self_or_cross.read_scores`. Padding in front
+    moves the words to the right.
+
     Attributes
     ----------
-    size : int, positions, 6 to 10
+    size : int, positions, 5 to 8
     preset : str, the mask that is painted on; "off by one", "inverted" are wrong on purpose
     flipped : list of (int, int), the cells, from 0, in which the mask differs from the preset
     filling : {"score −∞", "score 0", "weight 0, rows divided"}, how a cell is blocked
-    odds : nested list, shape (10, 10), see `draw_odds`; the scores are their logarithms
+    words : list of str, the tokens without padding
+    scores : nested list, shape (8, 8), one for each pair of words; those of padding are 0
     """
 
     _esm = bundle("mask_painter")
     title = Unicode("Paint a mask").tag(sync=True)
-    size = Int(6, min=6, max=LARGEST).tag(sync=True)
+    size = Int(6, min=5, max=LARGEST).tag(sync=True)
     preset = Enum(tuple(PRESETS), "causal").tag(sync=True)
     flipped = List(Tuple(*[Int(min=0, max=LARGEST - 1)] * 2)).tag(sync=True)
     filling = Enum(FILLINGS, FILLINGS[0]).tag(sync=True)
-    odds = Array(2, digits=0, start=draw_odds()).tag(sync=True)
+    words = List(Unicode(), WORDS[1]).tag(sync=True)
+    scores = Array(2, digits=2, start=start_of("self_or_cross")["scores"][1][1]).tag(sync=True)
+
+    def padding(self) -> int:
+        """Count the positions of padding in front."""
+        return PADDING if "padding" in self.preset else 0
 
     def mask(self) -> torch.Tensor:
         """Give the painted mask: bool, (size, size), True = may attend."""
@@ -78,7 +79,8 @@ class MaskPainter(Figure):
         """Give the mask, the weights, their sum over the future, and the rows left empty."""
         mask = self.mask()
         S = self.size
-        scores = torch.tensor(self.odds, dtype=torch.float64)[:S, :S].log()  # (S, S)
+        front = self.padding()
+        scores = torch.tensor(np.pad(self.scores, (front, 0)), dtype=torch.float64)[:S, :S]
         if self.filling == "score −∞":
             weights = masked_softmax(scores, mask)
         elif self.filling == "score 0":
@@ -87,12 +89,14 @@ class MaskPainter(Figure):
             weights = scores.softmax(-1) * mask
             weights = (weights / weights.sum(-1, keepdim=True)).nan_to_num(0.0)  # 0/0 in empty rows
         future = weights.triu(1)  # (S, S)
+        tokens = [*(f"pad {i + 1}" for i in range(front)), *self.words][:S]
         return {
+            "tokens": tokens,
             "mask": mask.tolist(),
             "weights": weights.tolist(),
             "future": future.sum().item(),
             "leaking": int((future > 0).any(-1).sum()),
-            "empty": (~mask.any(-1)).nonzero().flatten().tolist(),
+            "empty": [tokens[i] for i in (~mask.any(-1)).nonzero().flatten()],
         }
 
     def describe(self) -> str:
@@ -115,17 +119,19 @@ class MaskPainter(Figure):
             FILLINGS[1]: "uniform weights, invented",
             FILLINGS[2]: "0/0, NaN",
         }[self.filling]
-        rows = ", ".join(map(str, found["empty"]))
-        return f"{said} Rows that may read nothing: {rows} ({what})."
+        return f"{said} Rows that may read nothing: {', '.join(found['empty'])} ({what})."
 
     def still(self) -> list[Picture]:
         """Draw the mask and the weights."""
         found = self.compute()
         blocked, weights = ~np.array(found["mask"]), np.array(found["weights"])
+        names = {"rows": found["tokens"], "columns": found["tokens"]}
         painted, ax = plotting.panel(3.4, 3.2)
-        plotting.heatmap(ax, ~blocked, blocked=blocked)
+        plotting.heatmap(ax, ~blocked, blocked=blocked, **names)
         ax.set_title("mask")
         weighted, ax = plotting.panel(3.4, 3.2)
-        plotting.heatmap(ax, weights, blocked=blocked & (weights == 0), numbers=".2f")
+        plotting.heatmap(ax, weights, blocked=blocked & (weights == 0), numbers=".2f", **names)
         ax.set_title("weights")
+        for fig in (painted, weighted):
+            fig.axes[0].tick_params(axis="x", rotation=60)
         return [painted, weighted]

@@ -1,7 +1,11 @@
-import { bars, change, el, figure, fixed, grid, svg } from "./shared.js";
+import { change, el, figure, fixed, grid, svg } from "./shared.js";
 
 const LENGTHS = Array.from({ length: 12 }, (_, i) => 2 ** (i + 9));
 const COUNTS = Array.from({ length: 8 }, (_, i) => 2 ** i);
+const PRESETS = [["7B", 32], ["70B", 64]].flatMap(([name, heads]) =>
+  [8, 128].map((k) => [`${name} model, ${k}k`, { n: 1024 * k, heads, batch: 1, d_k: 128, dtype: "bfloat16" }]),
+);
+const GIB = 2 ** 30;
 const commas = (n) => n.toLocaleString("en");
 
 // The bytes at length n, naive and Flash; the formulas of attnlab.cost.
@@ -23,59 +27,76 @@ const longest = (need, memory) => {
 };
 
 export const compute = (state) => {
-  const both = needs(state);
-  const at = (n) => both.map((need) => need(n));
-  const [naive, flash] = at(state.n);
+  const [naive, flash] = needs(state);
   return {
-    naive,
-    flash,
-    curves: LENGTHS.map(at),
-    longest: state.gpus.map(([, memory]) => both.map((need) => longest(need, memory * 1e9))),
+    naive: naive(state.n),
+    flash: flash(state.n),
+    longest: state.gpus.map(([, gib, able]) => [
+      longest(naive, gib * GIB),
+      able && state.dtype === "bfloat16" ? longest(flash, gib * GIB) : 0,
+    ]),
   };
 };
 
 const size = (count) => {
-  const [unit, scale] = [["PB", 1e15], ["TB", 1e12], ["GB", 1e9], ["MB", 1e6]].find(([u, s]) => count >= s || u === "MB");
+  const [unit, scale] = [["PiB", 2 ** 50], ["TiB", 2 ** 40], ["GiB", GIB], ["MiB", 2 ** 20]].find(([u, s]) => count >= s || u === "MiB");
   return `${fixed(count / scale, 1)} ${unit}`;
 };
 
-export const describe = (state, { naive, flash }) => {
+export const describe = (state, { naive, flash, longest }) => {
   const { n, batch, heads, d_k, dtype, training, gpus } = state;
-  const where = (need) => {
-    const names = gpus.filter(([, memory]) => need <= memory * 1e9).map(([name]) => name);
+  const where = (i) => {
+    const names = gpus.filter((_, gpu) => longest[gpu][i] >= n).map(([name]) => name);
     return names.length === gpus.length ? "all" : names.join(", ") || "none";
   };
   return (
     `One layer over ${commas(n)} positions, batch ${batch}, ${heads} × ${d_k}, ${dtype}, ` +
     `${training ? "training" : "forward"}: naive attention takes ${size(naive)}, Flash ${size(flash)}. ` +
-    `Naive fits on ${where(naive)}, Flash on ${where(flash)}.`
+    `Naive fits on ${where(0)}, Flash on ${where(1)}.` +
+    (dtype === "float32" ? " In float32 the Flash kernel does not run." : "")
   );
 };
 
-// The picture is logarithmic both ways: lengths along, 1 MB to 100 TB upwards.
-const x = (n) => 40 + (290 * Math.log2(n / 512)) / 11;
-const y = (bytes) => 180 - (170 * Math.log10(bytes / 1e6)) / 8;
+// One logarithmic axis for all bars, from 64 KiB to 256 PiB: wide enough for every state.
+const x = (bytes) => 66 + (274 * Math.max(0, Math.log2(bytes / 2 ** 16))) / 42;
+const text = (px, py, words, anchor = "middle") => svg("text", { x: px, y: py, "text-anchor": anchor }, words);
 
-const build = (root, ui) => {
-  const text = (px, py, words, anchor = "end") => svg("text", { x: px, y: py, "text-anchor": anchor }, words);
-  const lines = [0, 1].map((i) => svg("path", { fill: "none", "stroke-width": 2, style: `stroke:var(--attn-${i})` }));
-  const dots = [
-    svg("circle", { r: 4.5, style: "fill:var(--attn-0)" }),
-    svg("rect", { width: 8, height: 8, style: "fill:var(--attn-1)" }),
-  ];
-  const names = [text(0, 0, "naive"), text(0, 0, "Flash", "start")];
-  const gpu = text(36, 0, "GPUs");
-  const band = svg("rect", { x: 40, width: 290, style: "fill:var(--attn-2)", "fill-opacity": 0.3 });
-  const cut = svg("line", { y1: 10, y2: 180, stroke: "currentColor", "stroke-dasharray": "2 3" });
-  const axes = svg("path", { d: "M40 10V180H330", fill: "none", stroke: "currentColor" });
-  const ticks = ["1 MB", "1 GB", "1 TB"].map((name, i) => text(36, y(10 ** (6 + 3 * i)) + 4, name));
-  const along = [512, 32768, 2 ** 20].map((n, i) => text(x(n), 194, commas(n), ["start", "middle", "end"][i]));
-  const inner = svg("svg", { x: 40, y: 6, width: 290, height: 174, viewBox: "40 6 290 174" }, band, cut, ...lines, ...dots, ...names);
-  const need = bars("Memory: attention, and the GPUs");
-  change(need.node, { class: "attn-bars attn-wide" });
-  const ends = grid("Longest n that fits (✓: yours too)");
+const chart = (gpus) => {
+  const low = 38 + 20 * gpus.length + 22;
+  const ticks = ["MiB", "GiB", "TiB", "PiB"].map((unit, i) => [x(2 ** (20 + 10 * i)), `1 ${unit}`]);
+  const marks = gpus.map(([, gib]) =>
+    svg("line", { x1: x(gib * GIB), x2: x(gib * GIB), y1: 20, y2: low, style: "stroke:var(--attn-2)", "stroke-width": 0.7 }),
+  );
+  const rows = ["naive", "Flash", ...gpus.map(([name]) => name)].map((name, i) => {
+    const bar = svg("rect", { x: 66, y: 24 + 20 * i, height: 12, style: `fill:var(--attn-${Math.min(i, 2)})`, "fill-opacity": i > 1 ? 0.5 : 1 });
+    return { bar, value: text(0, 34 + 20 * i, "", "start"), name: text(62, 34 + 20 * i, name, "end") };
+  });
+  const node = svg(
+    "svg",
+    { viewBox: `0 0 420 ${low + 2}`, "aria-hidden": "true" },
+    ...ticks.flatMap(([at, words]) => [
+      svg("line", { x1: at, x2: at, y1: 16, y2: low, stroke: "currentColor", "stroke-opacity": 0.3, "stroke-dasharray": "2 3" }),
+      text(at, 12, words),
+    ]),
+    ...marks,
+    ...rows.flatMap(({ bar, value, name }) => [bar, value, name]),
+  );
+  const paint = (values) =>
+    values.forEach((bytes, i) => {
+      change(rows[i].bar, { width: x(bytes) - 66 });
+      change(rows[i].value, { x: x(bytes) + 5 });
+      rows[i].value.textContent = size(bytes);
+    });
+  return { node, paint };
+};
+
+const build = (root, ui, { gpus }) => {
+  const need = chart(gpus);
+  const ends = grid("Longest n that fits (✓: yours too; –: the kernel does not run)");
   ends.node.classList.add("attn-steps");
+  const set = (state) => Object.entries(state).forEach(([name, value]) => ui.put(name, value));
   root.append(
+    el("div", { class: "attn-buttons" }, ...PRESETS.map(([name, state]) => ui.button(name, () => set(state)))),
     el(
       "div",
       { class: "attn-row" },
@@ -86,37 +107,16 @@ const build = (root, ui) => {
       ui.choice("dtype", { label: "Numbers", options: ["float32", "bfloat16"].map((d) => [d, d]) }),
       ui.toggle("training", { label: "With the backward pass" }),
     ),
-    el(
-      "div",
-      { class: "attn-row" },
-      svg("svg", { viewBox: "0 0 340 200", "aria-hidden": "true" }, inner, axes, gpu, ...ticks, ...along),
-      need.node,
-    ),
-    ends.node,
+    el("div", { class: "attn-row" }, need.node, ends.node),
   );
-  return ({ n, gpus }, { naive, flash, curves, longest }) => {
-    const memory = gpus.map(([, gb]) => gb * 1e9);
-    const [least, most] = [Math.min(...memory), Math.max(...memory)];
-    change(band, { y: y(most), height: y(least) - y(most) });
-    change(gpu, { y: (y(least) + y(most)) / 2 + 4 });
-    change(cut, { x1: x(n), x2: x(n) });
-    lines.forEach((line, i) => {
-      change(line, { d: `M${LENGTHS.map((m, j) => `${x(m)},${y(curves[j][i])}`).join(" ")}` });
-      const last = curves.findLastIndex((pair) => y(pair[i]) > 30); // still inside
-      const at = Math.max(1, Math.min(8, last));
-      change(names[i], { x: x(LENGTHS[at]), y: y(curves[at][i]) + [-8, 18][i] });
-    });
-    change(dots[0], { cx: x(n), cy: y(naive) });
-    change(dots[1], { x: x(n) - 4, y: y(flash) - 4 });
-    need.paint(["naive", "Flash", ...gpus.map(([name]) => name)], [naive, flash, ...memory], { largest: most, text: size });
-    need.node.querySelectorAll("i").forEach((bar, i) => {
-      bar.style.background = `var(--attn-${["0", "1"][i] ?? "muted"})`;
-    });
+  return ({ n, gpus, dtype }, { naive, flash, longest }) => {
+    need.paint([naive, flash, ...gpus.map(([, gib]) => gib * GIB)]);
     ends.paint({
       rows: gpus.map(([name]) => name),
       columns: ["naive", "Flash"],
       values: longest.map((pair) => pair.map((most) => (most < n ? 0 : 0.4))),
-      text: (share, i, j) => commas(longest[i][j]) + (share ? " ✓" : ""),
+      text: (share, i, j) =>
+        j && !(gpus[i][2] && dtype === "bfloat16") ? "–" : commas(longest[i][j]) + (share ? " ✓" : ""),
       series: 2,
     });
   };

@@ -13,15 +13,16 @@ LENGTHS = tuple(2**i for i in range(9, 21))  # 512 ... 1,048,576
 COUNTS = tuple(2**i for i in range(8))  # 1 ... 128
 ITEMSIZE = {"float32": 4, "bfloat16": 2}
 
-# GB, by NVIDIA's data sheets: nvidia2019t4, nvidia2022rtx4090, nvidia2021a100, nvidia2022h100 and
-# nvidia2023h200 in references.bib.
+# GiB that PyTorch finds on the card, as its reports of memory that ran out say (of the H200, what
+# its driver says), and whether PyTorch's Flash kernel runs there: compute capability 8.0 or newer.
+# The reports are capacity2025t4 ... capacity2025h200 in references.bib.
 GPUS = (
-    ("T4", 16.0),
-    ("RTX 4090", 24.0),
-    ("A100-40", 40.0),
-    ("A100-80", 80.0),
-    ("H100", 80.0),
-    ("H200", 141.0),
+    ("T4", 14.56, False),
+    ("RTX 4090", 23.64, True),
+    ("A100-40", 39.5, True),
+    ("A100-80", 79.25, True),
+    ("H100", 79.11, True),
+    ("H200", 140.4, True),
 )
 
 
@@ -37,7 +38,7 @@ class MemoryCalculator(Figure):
     d_k : int, width of a head: 32, 64 or 128
     dtype : str, ``"float32"`` or ``"bfloat16"``
     training : bool, whether the backward pass follows
-    gpus : list of (str, float), names of GPUs, and their memory in GB, here 10^9 bytes
+    gpus : list of (str, float, bool), names of GPUs, memory in GiB, whether Flash runs there
     """
 
     _esm = bundle("memory_calculator")
@@ -46,9 +47,9 @@ class MemoryCalculator(Figure):
     batch = Enum(COUNTS, 1).tag(sync=True)
     heads = Enum(COUNTS, 8).tag(sync=True)
     d_k = Enum((32, 64, 128), 64).tag(sync=True)
-    dtype = Enum(tuple(ITEMSIZE), "float32").tag(sync=True)
+    dtype = Enum(tuple(ITEMSIZE), "bfloat16").tag(sync=True)
     training = Bool(False).tag(sync=True)
-    gpus = List(Tuple(Unicode(), Float(min=0.0)), GPUS).tag(sync=True)
+    gpus = List(Tuple(Unicode(), Float(min=0.0), Bool()), GPUS).tag(sync=True)
 
     def naive(self, n: int) -> int:
         """Give the bytes of Q, K, V, output, in training their gradients, and of the tables."""
@@ -65,15 +66,18 @@ class MemoryCalculator(Figure):
         beyond = cost.flash_extra_bytes(self.batch, self.heads, n)
         return (cost.flash_saved_bytes(*sizes) - beyond) * (2 if self.training else 1)
 
+    def runs(self) -> list[bool]:
+        """Say of each GPU whether the Flash kernel runs there: never in float32."""
+        return [able and self.dtype == "bfloat16" for *_, able in self.gpus]
+
     def compute(self) -> dict:
-        """Give the bytes at n, at every length of the slider, and the longest n of each GPU."""
+        """Give the bytes at n, and the longest n of each GPU, 0 for Flash where it does not run."""
         return {
             "naive": self.naive(self.n),
             "flash": self.flash(self.n),
-            "curves": [[self.naive(n), self.flash(n)] for n in LENGTHS],
             "longest": [
-                [longest(need, memory * 1e9) for need in (self.naive, self.flash)]
-                for _, memory in self.gpus
+                [longest(self.naive, gib * 2**30), longest(self.flash, gib * 2**30) * runs]
+                for (_, gib, _), runs in zip(self.gpus, self.runs(), strict=True)
             ],
         }
 
@@ -81,8 +85,9 @@ class MemoryCalculator(Figure):
         """Say what attention takes, and on which of the GPUs it fits."""
         found = self.compute()
         where = []
-        for need in (found["naive"], found["flash"]):
-            names = [name for name, memory in self.gpus if need <= memory * 1e9]
+        for i in range(2):
+            pairs = zip(self.gpus, found["longest"], strict=True)
+            names = [name for (name, *_), most in pairs if most[i] >= self.n]
             every = "all" if len(names) == len(self.gpus) else ", ".join(names)
             where.append(every or "none")
         use = "training" if self.training else "forward"
@@ -90,28 +95,29 @@ class MemoryCalculator(Figure):
         said += f"{self.heads} × {self.d_k}, {self.dtype}, {use}: "
         said += f"naive attention takes {size(found['naive'])}, "
         said += f"Flash {size(found['flash'])}. "
-        return said + f"Naive fits on {where[0]}, Flash on {where[1]}."
+        said += f"Naive fits on {where[0]}, Flash on {where[1]}."
+        return said + (" In float32 the Flash kernel does not run." * (self.dtype == "float32"))
 
     def still(self) -> list[Picture]:
         """Draw the two curves against the GPUs, and the longest sequence on each."""
         found = self.compute()
         curves, ax = plotting.panel(3.4, 3.0)
         ends, ax_ends = plotting.panel(3.4, 3.0)
-        for series, name in enumerate(("naive", "Flash")):
+        for series, need in enumerate((self.naive, self.flash)):
             look = {"color": plotting.COLOURS[series], "marker": plotting.MARKERS[series]}
-            gb = [pair[series] / 1e9 for pair in found["curves"]]
-            ax.loglog(LENGTHS, gb, label=name, **look)
-            n = [pair[series] for pair in found["longest"]]
-            ax_ends.semilogx(n, range(len(n)), linestyle="", label=name, **look)
-        memory = [gb for _, gb in self.gpus]
-        ax.axhspan(min(memory), max(memory), alpha=0.25, color=plotting.COLOURS[2])
-        ax.annotate("these GPUs", (LENGTHS[0], max(memory) * 1.3))
+            look["label"] = ("naive", "Flash")[series]
+            ax.loglog(LENGTHS, [need(n) / 2**30 for n in LENGTHS], **look)
+            n = [pair[series] or None for pair in found["longest"]]
+            ax_ends.semilogx(n, range(len(n)), linestyle="", **look)
+        for _, gib, _ in self.gpus:
+            ax.axhline(gib, linewidth=0.8, color=plotting.COLOURS[2])
+        ax.annotate("these GPUs", (LENGTHS[0], max(gib for _, gib, _ in self.gpus) * 1.3))
         ax.axvline(self.n, linestyle=":", color=plotting.INK, linewidth=1)
-        ax.set(xlabel="sequence length n", ylabel="GB")
+        ax.set(xlabel="sequence length n", ylabel="GiB")
         ax.legend(loc="lower right")
         ax_ends.axvline(self.n, linestyle=":", color=plotting.INK, linewidth=1)
-        ax_ends.set_yticks(range(len(memory)), [name for name, _ in self.gpus])
-        ax_ends.set(xlabel="longest n that fits", ylim=(len(memory) - 0.5, -0.5))
+        ax_ends.set_yticks(range(len(self.gpus)), [name for name, *_ in self.gpus])
+        ax_ends.set(xlabel="longest n that fits", ylim=(len(self.gpus) - 0.5, -0.5))
         ax_ends.grid(alpha=0.3)
         return [curves, ends]
 
@@ -122,8 +128,8 @@ def longest(need: Callable[[int], int], memory: float) -> int:
 
 
 def size(count: float) -> str:
-    """Write a number of bytes in MB, GB, TB or PB; twin of the script's."""
-    for unit, scale in (("PB", 1e15), ("TB", 1e12), ("GB", 1e9)):
+    """Write a number of bytes in MiB, GiB, TiB or PiB; twin of the script's."""
+    for unit, scale in (("PiB", 2**50), ("TiB", 2**40), ("GiB", 2**30)):
         if count >= scale:
             return f"{fixed(count / scale, 1)} {unit}"
-    return f"{fixed(count / 1e6, 1)} MB"
+    return f"{fixed(count / 2**20, 1)} MiB"

@@ -1,4 +1,4 @@
-import { bars, change, el, entropy, figure, fixed, number, softmax, svg } from "./shared.js";
+import { bars, beside, change, entropy, figure, fixed, number, softmax, svg } from "./shared.js";
 
 const WIDTHS = Array.from({ length: 11 }, (_, i) => 2 ** i);
 const EDGE = 80; // the picture shows scores from -80 to 80
@@ -48,14 +48,12 @@ const build = (root, ui) => {
   const named = svg("text", { x: 170, y: 116, "text-anchor": "middle" });
   const panels = { plain: bars("Weights without the scale"), divided: bars("Weights with the scale", 1) };
   root.append(
-    el(
-      "div",
-      { class: "attn-row" },
+    beside(
       ui.range("d_k", { label: "Key width d_k", values: WIDTHS }),
       ui.toggle("scaled", { label: "Divide the scores by √d_k in the picture" }),
     ),
     svg("svg", { viewBox: "0 0 340 120", "aria-hidden": "true" }, curve, axis, ...dots, ...ticks, named),
-    el("div", { class: "attn-row" }, panels.plain.node, panels.divided.node),
+    beside(panels.plain.node, panels.divided.node),
   );
   return ({ d_k, scaled }, result) => {
     const hue = `var(--attn-${Number(scaled)})`;

@@ -15,7 +15,7 @@ KEYS = 8
 
 
 def draw_scores(seed: int = 25) -> np.ndarray:
-    """Multiply one query and eight keys from the standard normal: row i over ``2**i`` components.
+    """Multiply a normal query and eight keys, (11, 8): row i over ``2**i`` of their components.
 
     The default is a draw in which each step shows what the median over many draws does.
     """

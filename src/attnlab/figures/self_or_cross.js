@@ -1,4 +1,4 @@
-import { change, dot, el, figure, fixed, grid, softmax, svg } from "./shared.js";
+import { change, el, figure, fixed, grid, softmax, svg } from "./shared.js";
 
 const SEQUENCES = ["source", "target"];
 const D_K = 8;
@@ -8,17 +8,14 @@ const D_V = 6;
 const first = (state, rows, name) => rows[SEQUENCES.indexOf(name)].slice(0, state[name]);
 
 export const compute = (state) => {
-  const { q_from, k_from, v_from, causal } = state;
-  const Q = first(state, state.query_vectors, q_from);
-  const K = first(state, state.key_vectors, k_from);
-  const S_v = state[v_from];
-  const [S_q, S_k] = [Q.length, K.length];
+  const { q_from, k_from, v_from, causal, scores } = state;
+  const [S_q, S_k, S_v] = [state[q_from], state[k_from], state[v_from]];
+  const [i, j] = [q_from, k_from].map((name) => SEQUENCES.indexOf(name));
   const kind =
     k_from !== v_from ? "no attention" : q_from === k_from ? "self-attention" : "cross-attention";
   const masked = causal && kind === "self-attention";
-  const weights = Q.map((q, i) =>
-    softmax(K.map((k, j) => (masked && j > i ? -Infinity : dot(q, k) / Math.sqrt(D_K)))),
-  );
+  const filled = (row, t) => row.slice(0, S_k).map((x, s) => (masked && s > t ? -Infinity : x));
+  const weights = scores[i][j].slice(0, S_q).map((row, t) => softmax(filled(row, t)));
   const shapes = { Q: [S_q, D_K], K: [S_k, D_K], V: [S_v, D_V], weights: [S_q, S_k] };
   return { kind, masked, weights, shapes: { ...shapes, output: S_k === S_v ? [S_q, D_V] : [] } };
 };
@@ -62,8 +59,7 @@ const shapeOf = (x) => {
 const build = (root, ui) => {
   const options = SEQUENCES.map((name) => [name, name]);
   const from = (name, what) => ui.choice(name, { label: `${what} from`, options });
-  const length = (name, what) =>
-    ui.range(name, { label: `${what} length`, min: 2, max: 8 });
+  const length = (name, what, max) => ui.range(name, { label: `${what} length`, min: 2, max });
   const causal = ui.toggle("causal", { label: "Causal mask (self only)" });
   const kindly = el("p", { "aria-hidden": "true", style: "text-align:center;font-weight:600" });
   const boxes = [32, 104, 180, 252, 328].map(shapeOf);
@@ -71,10 +67,10 @@ const build = (root, ui) => {
     svg("text", { x, y: 58, "text-anchor": "middle" }, sign),
   );
   const weights = grid("Weights: queries down, keys across");
-  change(weights.node, { style: "table-layout:auto" }); // words need more room than others
+  weights.node.classList.add("attn-tall");
   root.append(
     el("div", { class: "attn-row" }, from("q_from", "Queries"), from("k_from", "Keys"), from("v_from", "Values")),
-    el("div", { class: "attn-row" }, length("source", "Source"), length("target", "Target"), causal),
+    el("div", { class: "attn-row" }, length("source", "Source", 7), length("target", "Target", 8), causal),
     kindly,
     svg("svg", { viewBox: "-2 0 368 122", "aria-hidden": "true" }, ...boxes.flatMap((b) => b.parts), ...signs),
     weights.node,
@@ -105,7 +101,7 @@ const build = (root, ui) => {
 
 export default {
   render: figure({
-    traits: ["q_from", "k_from", "v_from", "source", "target", "causal", "words", "query_vectors", "key_vectors"],
+    traits: ["q_from", "k_from", "v_from", "source", "target", "causal", "words", "scores"],
     compute,
     describe,
     build,

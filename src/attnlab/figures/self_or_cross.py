@@ -6,28 +6,44 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.patches import Rectangle
 from traitlets import Bool, Enum, Int, List, Unicode
 
-from attnlab import plotting
-from attnlab.attention import scaled_dot_product_attention
-from attnlab.figures._base import Array, Figure, bundle
+from attnlab import plotting, story
+from attnlab.attention import masked_softmax, scaled_dot_product_attention
+from attnlab.figures._base import Array, Figure, bundle, start_of
 from attnlab.masks import make_causal_mask
+from attnlab.trace import trace
+from attnlab.translator import Translator
 
 SEQUENCES = ("source", "target")
-WORDS = (
-    ["a", "dog", "bit", "the", "man", "in", "the", "park"],
-    ["<s>", "ein", "Hund", "biss", "den", "Mann", "im", "Park"],
-)
-# Words that mean the same have the same number.
-MEANINGS = ((0, 1, 2, 3, 4, 5, 3, 6), (7, 0, 1, 2, 3, 4, 5, 6))
-LENGTH, D_K, D_V = 8, 8, 6
+WORDS = ([german for german, _ in story.PAIRS], ["start", *story.sentence().written[1:]])
+T_X, T_Y = map(len, WORDS)
+D_K, D_V = 8, 6  # as the shapes are drawn; the translator's heads are 16 wide
 
 
-def make_up_vectors(seed: int = 3) -> np.ndarray:
-    """Make up a query and a key for each word, so that words of one meaning attend to each other.
+@torch.no_grad()
+def read_scores(model: Translator) -> np.ndarray:
+    """Let the second heads of a translator score the story's sentence.
 
-    The result, (2, 2, 8, 8), has the queries of source and target, then their keys, each (8, d_k).
+    The result, (2, 2, T_y, T_y), has the scaled scores of queries from source and target, by keys
+    from source and target, padded with zeros. Each sequence asks itself with the matrices of its
+    own self-attention. All else is cross-attention's: that the source asks the target is not
+    known to a translator, and what comes of it means nothing.
     """
-    noise = np.random.default_rng(seed).normal(scale=0.4, size=(2, 2, LENGTH, D_K))
-    return 2.4 * np.eye(D_K)[np.array(MEANINGS)] + noise  # (2, 2, 8, d_k)
+    s = story.sentence()
+    told, layer = trace(model, s.source, s.target), model.layers[0]
+    encoder, decoder = told.encoder.layers[0].attend, told.decoder.layers[0].attend
+    cross = told.decoder.layers[0].cross_attend
+    attend = layer.cross_attend
+    swapped_q, swapped_k = (  # (d_k, T_x) and (T_y, d_k), with source and target exchanged
+        attend.split_heads(W(x[None]))[0, 1]
+        for W, x in ((attend.W_q, cross.key), (attend.W_k, cross.query))
+    )
+    swapped = swapped_q @ swapped_k.T / attend.d_k**0.5  # (T_x, T_y)
+    found = ((encoder.scaled[1], swapped), (cross.scaled[1], decoder.scaled[1]))
+    scores = np.zeros((2, 2, T_Y, T_Y))
+    for i, row in enumerate(found):
+        for j, part in enumerate(row):
+            scores[i, j, : part.shape[0], : part.shape[1]] = part
+    return scores
 
 
 class SelfOrCross(Figure):
@@ -38,10 +54,10 @@ class SelfOrCross(Figure):
     Attributes
     ----------
     q_from, k_from, v_from : {"source", "target"}, where queries, keys and values come from
-    source, target : int, how many tokens of each sequence take part, 2 to 8
+    source, target : int, how many tokens of each sequence take part, from 2 on
     causal : bool, whether a position is kept from later ones; in self-attention alone
     words : list of two lists of str, the tokens of both sequences
-    query_vectors, key_vectors : nested list, shape (2, 8, 8), see `make_up_vectors`
+    scores : nested list, shape (2, 2, 8, 8), by queries' and keys' sequence, see `read_scores`
     """
 
     _esm = bundle("self_or_cross")
@@ -49,13 +65,11 @@ class SelfOrCross(Figure):
     q_from = Enum(SEQUENCES, "target").tag(sync=True)
     k_from = Enum(SEQUENCES, "source").tag(sync=True)
     v_from = Enum(SEQUENCES, "source").tag(sync=True)
-    source = Int(5, min=2, max=LENGTH).tag(sync=True)
-    target = Int(3, min=2, max=LENGTH).tag(sync=True)
+    source = Int(T_X, min=2, max=T_X).tag(sync=True)
+    target = Int(4, min=2, max=T_Y).tag(sync=True)
     causal = Bool(False).tag(sync=True)
     words = List(List(Unicode()), list(map(list, WORDS))).tag(sync=True)
-    query_vectors, key_vectors = (
-        Array(3, digits=2, start=x).tag(sync=True) for x in make_up_vectors()
-    )
+    scores = Array(4, digits=2, start=start_of("self_or_cross")["scores"]).tag(sync=True)
 
     def kind(self) -> str:
         """Name what the choice amounts to."""
@@ -65,25 +79,21 @@ class SelfOrCross(Figure):
 
     def compute(self) -> dict:
         """Give the kind, whether the mask applies, the weights, and the shapes."""
-        Q = self.project(self.query_vectors, self.q_from)  # (S_q, d_k)
-        K = self.project(self.key_vectors, self.k_from)  # (S_k, d_k)
-        V = torch.zeros(getattr(self, self.v_from), D_V, dtype=Q.dtype)  # (S_v, d_v)
+        S_q, S_k, S_v = (getattr(self, x) for x in (self.q_from, self.k_from, self.v_from))
+        i, j = (SEQUENCES.index(name) for name in (self.q_from, self.k_from))
         kind = self.kind()
         masked = self.causal and kind == "self-attention"
-        mask = make_causal_mask(len(Q))[0, 0] if masked else None
-        _, weights = scaled_dot_product_attention(Q, K, K, mask)  # (S_q, S_k)
+        mask = make_causal_mask(S_q)[0, 0] if masked else torch.ones(S_q, S_k, dtype=torch.bool)
+        scores = torch.tensor(self.scores[i][j], dtype=torch.float64)[:S_q, :S_k]
+        weights = masked_softmax(scores, mask)  # (S_q, S_k)
+        Q, K, V = (torch.zeros(S, d) for S, d in ((S_q, D_K), (S_k, D_K), (S_v, D_V)))
         try:
-            output = list(scaled_dot_product_attention(Q, K, V, mask)[0].shape)
+            output = list(scaled_dot_product_attention(Q, K, V)[0].shape)
         except ValueError:  # as many values as keys are needed
             output = []
         shapes = {"Q": list(Q.shape), "K": list(K.shape), "V": list(V.shape)}
         shapes |= {"weights": list(weights.shape), "output": output}
         return {"kind": kind, "masked": masked, "weights": weights.tolist(), "shapes": shapes}
-
-    def project(self, vectors: list, name: str) -> torch.Tensor:
-        """Give the queries or the keys of the first tokens of a sequence."""
-        rows = vectors[SEQUENCES.index(name)][: getattr(self, name)]
-        return torch.tensor(rows, dtype=torch.float64)
 
     def describe(self) -> str:
         """Name the kind, the shapes, and what they mean."""
@@ -133,6 +143,7 @@ class SelfOrCross(Figure):
         blocked = np.triu(np.full((len(rows), len(columns)), found["masked"]), 1)
         look = {"rows": rows, "columns": columns, "numbers": ".2f", "blocked": blocked}
         plotting.heatmap(ax, found["weights"], **look)
+        ax.tick_params(axis="x", rotation=60)
         return [shapes, weights]
 
     def origin(self, name: str) -> str:

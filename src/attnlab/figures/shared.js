@@ -40,6 +40,8 @@ export const el = (tag, attributes = {}, ...children) =>
 export const svg = (tag, attributes = {}, ...children) =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 export const change = (node, attributes) => fill(node, attributes, []);
+// What stands side by side where there is room.
+export const beside = (...nodes) => el("div", { class: "attn-row" }, ...nodes);
 
 // A table of numbers as a heat map. With `press(i, j)` its cells are buttons, one of them in the
 // tab order; arrow keys lead to the others. `paint` may change shape and labels at any time:
@@ -102,6 +104,18 @@ export const grid = (caption, press = null) => {
     );
   };
   return { node: table, paint };
+};
+
+// How high a paragraph would be with another text.
+const heightOf = (text, paragraph) => {
+  const copy = paragraph.cloneNode();
+  change(copy, { "aria-live": null, "aria-hidden": true });
+  copy.style.cssText = `position: absolute; visibility: hidden; width: ${paragraph.offsetWidth}px`;
+  copy.textContent = text;
+  paragraph.after(copy);
+  const height = copy.offsetHeight;
+  copy.remove();
+  return height;
 };
 
 // A share of full colour: 0 is the bare page, and 1 is light enough to write on.
@@ -178,9 +192,10 @@ export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches
 
 // Makes a figure's `render`. traits: names of the traits that it shows. compute(state) and
 // describe(state, result) are the twins of the Python methods. build(root, ui, state) puts the
-// elements in and returns draw(state, result), which is called at most once a frame.
+// elements in and returns draw(state, result), which is called at most once a frame. longest(state)
+// gives the longest text that the figure's own steps will say, so that its place is kept for it.
 export const figure =
-  ({ traits, compute, describe, build }) =>
+  ({ traits, compute, describe, build, longest = () => "" }) =>
   ({ model, el: host }) => {
     const followers = [];
     const root = el("div", {
@@ -206,7 +221,7 @@ export const figure =
       // A line once taken stays, so that the page does not jump while a control moves.
       if (width !== said.offsetWidth) said.style.minHeight = "3lh";
       width = said.offsetWidth;
-      said.style.minHeight = `max(3lh, ${said.offsetHeight}px)`;
+      said.style.minHeight = `max(3lh, ${said.offsetHeight}px, ${heightOf(longest(state), said)}px)`;
     };
     const later = () => {
       frame ||= requestAnimationFrame(update);

@@ -1,4 +1,4 @@
-import { bars, dot, el, figure, softmax, svg, tint } from "./shared.js";
+import { bars, beside, dot, figure, softmax, svg, tint } from "./shared.js";
 
 const HEADS = [1, 2, 3, 4, 6, 12];
 
@@ -41,15 +41,13 @@ const build = (root, ui) => {
   const picture = svg("svg", { viewBox: "0 0 340 396", "aria-hidden": "true" });
   const learned = bars("Learned numbers");
   root.append(
-    el(
-      "div",
-      { class: "attn-row" },
+    beside(
       ui.range("h", { label: "Heads h", values: HEADS }),
       ui.range("S", { label: "Length S", min: 2, max: 6 }),
       ui.choice("d_model", { label: "Width d_model", options: [12, 24, 48].map((d) => [d, String(d)]) }),
       ui.toggle("bias", { label: "Biases" }),
     ),
-    el("div", { class: "attn-row" }, picture, learned.node),
+    beside(picture, learned.node),
   );
   return ({ d_model: d, h, S }, { d_k, weights, one_head, W_o, biases, total }) => {
     const slot = WIDE / h;

@@ -7,9 +7,11 @@ import torch
 from attnlab.checks._diagnose import (
     Mistake,
     Mistakes,
+    agrees,
     ask,
     ask_with_any,
     differs,
+    first_cause,
     read_array,
     read_number,
     require_unchanged,
@@ -34,10 +36,13 @@ def test_the_first_mistake_that_makes_of_a_case_what_was_given_is_found():
 
 
 def test_a_mistake_has_to_explain_every_case_by_the_same_of_its_values():
-    assert MISTAKES.explain_all("total", [2, 4], [(1,), (2,)]) == "doubled"
-    assert MISTAKES.explain_all("total", [2, 3], [(1,), (2,)]) == "shifted"
-    assert MISTAKES.explain_all("total", [2, 4, 5], [(1,), (2,), (3,)]) is None
-    assert MISTAKES.explain_all("total", [2, 4], [(1,), (2,)], lambda a, b: False) is None
+    def cause(given, same=agrees):
+        return first_cause(given, [MISTAKES.made("total", 1 + i) for i in range(len(given))], same)
+
+    assert cause([2, 4]) == "doubled"
+    assert cause([2, 3]) == "shifted"
+    assert cause([2, 4, 5]) is None
+    assert cause([2, 4], lambda a, b: False) is None
 
 
 def test_a_failure_says_what_was_seen_and_fills_the_slots():
@@ -46,6 +51,10 @@ def test_a_failure_says_what_was_seen_and_fills_the_slots():
     assert str(failed) == "All is large. You double x.\n\n    x = 1"
     with pytest.raises(KeyError):
         MISTAKES.failure("doubled")
+    MISTAKES.fail_if(0, "lost")
+    with pytest.raises(CheckFailed, match=r"gone\. It is lost") as caught:
+        MISTAKES.fail_if([1], "lost", "    x = 1", "It is gone.")
+    assert (caught.value.cause, caught.value.example) == ("lost", "    x = 1")
 
 
 def test_a_general_cause_becomes_one_of_the_table_and_others_stay():

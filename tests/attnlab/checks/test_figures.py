@@ -8,7 +8,6 @@ from attnlab.checks._figures import (
     curves,
     has_axis_labels,
     heat_maps,
-    is_loglog,
     read_figures,
 )
 from nbmark.graded import CheckFailed, NotAttempted
@@ -71,9 +70,6 @@ def test_curves_are_the_points_of_lines_and_scatters():
     (_, line), (_, points) = curves([fig])
     assert line.tolist() == [[1, 3], [2, 4]]
     np.testing.assert_array_equal(points[:, 1], [5, np.nan])
-    assert is_loglog(ax)
-    ax.set_xscale("linear")
-    assert not is_loglog(ax)
 
 
 def test_both_axes_have_names_on_a_panel_or_for_the_whole_figure():

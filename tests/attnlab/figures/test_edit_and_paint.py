@@ -1,12 +1,17 @@
 """The figures that a reader edits, paints or rearranges: what Python accepts, and what it says."""
 
+import numpy as np
 import pytest
 import torch
+from torch.nn.functional import pad
 from traitlets import TraitError
 
+from attnlab import story
 from attnlab.figures import AttentionByHand, MaskPainter, SelfOrCross
+from attnlab.figures.self_or_cross import read_scores
+from attnlab.trace import trace
 
-NAIVE = torch.tensor(MaskPainter().odds).log()  # (10, 10)
+NAIVE = torch.tensor(MaskPainter().scores)  # (8, 8)
 
 
 @pytest.mark.parametrize(
@@ -40,34 +45,66 @@ def test_only_self_attention_takes_the_causal_mask(q_from):
 
 def test_keys_and_values_of_two_sequences_are_no_attention_even_if_the_lengths_agree():
     assert "do not pair up" in SelfOrCross(v_from="target").describe()
-    assert "by accident" in SelfOrCross(v_from="target", target=5).describe()
+    assert "by accident" in SelfOrCross(v_from="target", target=7).describe()
 
 
-def test_each_word_of_the_target_finds_its_own_in_the_source():
-    weights = torch.tensor(SelfOrCross(source=8, target=8).compute()["weights"])
-    words = SelfOrCross().words
-    found = dict(zip(words[1], [words[0][j] for j in weights.argmax(-1)], strict=True))
-    pairs = {"ein": "a", "Hund": "dog", "biss": "bit", "Mann": "man", "im": "in", "Park": "park"}
-    assert found.items() >= pairs.items()
-    assert found["den"] == "the"
+def test_the_scores_in_the_page_are_those_of_the_storys_translator():
+    assert np.abs(np.array(SelfOrCross().scores) - read_scores(story.load())).max() <= 0.0051
+    assert MaskPainter().scores == SelfOrCross().scores[1][1]
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_the_weights_are_those_of_the_three_attentions_of_the_translator(causal):
+    s = story.sentence()
+    told = trace(story.load(), s.source, s.target)
+    decoder = told.decoder.layers[0]
+    looks = {("target", "source"): decoder.cross_attend, ("target", "target"): decoder.attend}
+    looks["source", "source"] = told.encoder.layers[0].attend
+    for (asks, asked), look in looks.items():
+        both = {"q_from": asks, "k_from": asked, "v_from": asked, "target": 8, "causal": causal}
+        wanted = look.weights[1] if asks == "source" else look.scaled[1].softmax(-1)
+        if causal and asks == asked:
+            above = torch.ones(look.mask.shape).triu(1).bool()
+            wanted = look.scaled[1].masked_fill(above, -torch.inf).softmax(-1)
+        found = torch.tensor(SelfOrCross(**both).compute()["weights"], dtype=torch.float32)
+        torch.testing.assert_close(found, wanted, rtol=0, atol=0.01)
+
+
+def test_the_row_of_had_fetches_verloren():
+    figure = SelfOrCross()
+    source, target = figure.words
+    weights = figure.compute()["weights"]
+    row = weights[target.index("had")]
+    assert source[int(np.argmax(row))] == "verloren"
+    assert len(weights) == 4
+
+
+def test_padding_in_front_moves_the_words_and_their_scores():
+    plain, padded = MaskPainter(size=6), MaskPainter(size=8, preset="causal and padding")
+    assert padded.compute()["tokens"] == ["pad 1", "pad 2", *plain.words[:6]]
+    moved = np.array(padded.compute()["weights"])[2:, 2:]
+    np.testing.assert_allclose(moved, plain.compute()["weights"], rtol=0, atol=1e-12)
+    assert padded.compute()["empty"] == ["pad 1", "pad 2"]
 
 
 def test_a_flipped_cell_that_lies_outside_a_smaller_mask_comes_back_with_its_size():
-    figure = MaskPainter(flipped=[(0, 9)], size=10)
-    assert figure.mask()[0, 9]
+    figure = MaskPainter(flipped=[(0, 7)], size=8)
+    assert figure.mask()[0, 7]
     figure.size = 6
     assert torch.equal(figure.mask(), torch.ones(6, 6).tril().bool())
-    figure.size = 10
-    assert figure.mask()[0, 9]
+    figure.size = 8
+    assert figure.mask()[0, 7]
 
 
 @pytest.mark.parametrize("preset", ["causal and padding", "inverted"])
 @pytest.mark.parametrize("filling", ["score −∞", "weight 0, rows divided"])
 def test_the_rows_that_it_calls_empty_are_those_where_plain_pytorch_gives_nan(preset, filling):
     figure = MaskPainter(preset=preset, filling=filling)
-    plain = NAIVE[:6, :6].masked_fill(~figure.mask(), -torch.inf).softmax(-1)
+    scores = pad(NAIVE, (2, 0, 2, 0)) if "padding" in preset else NAIVE
+    plain = scores[:6, :6].masked_fill(~figure.mask(), -torch.inf).softmax(-1)
     empty = plain.isnan().any(-1).nonzero().flatten().tolist()
-    assert figure.compute()["empty"] == empty != []
+    found = figure.compute()
+    assert found["empty"] == [found["tokens"][i] for i in empty] != []
     shown = torch.tensor(figure.compute()["weights"], dtype=plain.dtype)
     assert torch.allclose(shown, plain.nan_to_num(0.0), atol=1e-6)
 

@@ -18,16 +18,25 @@ def test_naive_attention_takes_what_is_measured_and_hardly_more_is_counted(train
         return torch.autograd.grad(output.sum(), (Q, K, V)) if training else output
 
     taken = profiling.measure(run).peak_bytes + 3 * Q.nbytes
-    figure = MemoryCalculator(batch=2, heads=4, d_k=32, training=training)
+    sizes = {"batch": 2, "heads": 4, "d_k": 32, "dtype": "float32"}
+    figure = MemoryCalculator(**sizes, training=training)
     assert taken <= figure.naive(509) <= 1.05 * taken
 
 
 @pytest.mark.parametrize("training", [False, True])
 def test_the_longest_sequence_fits_and_the_next_does_not(training):
-    figure = MemoryCalculator(training=training, dtype="bfloat16")
-    for (_, memory), both in zip(figure.gpus, figure.compute()["longest"], strict=True):
+    figure = MemoryCalculator(training=training)
+    for (_, gib, able), both in zip(figure.gpus, figure.compute()["longest"], strict=True):
         for need, n in zip((figure.naive, figure.flash), both, strict=True):
-            assert need(n) <= memory * 1e9 < need(n + 1)
+            if need == figure.naive or able:
+                assert need(n) <= gib * 2**30 < need(n + 1)
+            else:
+                assert n == 0
+
+
+def test_flash_runs_in_half_precision_and_not_on_a_t4():
+    assert MemoryCalculator().runs() == [False, True, True, True, True, True]
+    assert not any(MemoryCalculator(dtype="float32").runs())
 
 
 def test_twice_the_memory_buys_naive_attention_the_root_of_two_and_flash_two():
@@ -38,4 +47,4 @@ def test_twice_the_memory_buys_naive_attention_the_root_of_two_and_flash_two():
 
 def test_a_gpu_of_less_than_no_memory_is_refused():
     with pytest.raises(TraitError, match="gpus"):
-        MemoryCalculator(gpus=[("broken", -1.0)])
+        MemoryCalculator(gpus=[("broken", -1.0, True)])

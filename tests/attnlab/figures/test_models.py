@@ -5,7 +5,7 @@ import pytest
 import torch
 from traitlets import TraitError
 
-from attnlab import heads, minilm
+from attnlab import heads, live, minilm
 from attnlab.figures import AlignmentExplorer, Bottleneck, HeadsOverview
 from attnlab.figures.alignment_explorer import ask
 from attnlab.figures.heads_overview import SCORES, read_maps
@@ -92,6 +92,7 @@ def test_the_scores_are_those_of_the_section():
         "[SEP]": heads.delimiter_score(weights, tokens.ids == minilm.SEP),
         "previous token": heads.previous_token_score(weights),
         "next token": heads.next_token_score(weights),
+        "itself": heads.position_score(weights, 0),
         "uniformity": heads.uniformity(weights),
     }
     assert exact.keys() == SCORES.keys()
@@ -99,6 +100,22 @@ def test_the_scores_are_those_of_the_section():
         figure.score = name
         shown = torch.tensor(figure.compute()["scores"], dtype=torch.float32)
         torch.testing.assert_close(shown, wanted, rtol=0, atol=3e-3)
+
+
+def test_a_sentence_that_the_kernel_is_asked_for_is_read_and_shown():
+    figure = HeadsOverview(layer=2, head=5)
+    figure.asked = "Unbelievable, said Zoë: 64 pieces?"
+    tokens = minilm.tokenize_text(figure.asked)
+    with torch.no_grad():
+        _, weights = minilm.load_model()(tokens.ids)  # (L, 1, H, S, S)
+    found = figure.compute()
+    assert found["pieces"] == tokens.pieces[0]
+    shown = torch.tensor(found["map"], dtype=torch.float32)
+    torch.testing.assert_close(shown, weights[1, 0, 4], rtol=0, atol=6e-4)
+    figure.asked = " "
+    assert figure.compute() == found
+    figure.asked = "word " * 90
+    assert len(figure.compute()["pieces"]) == live.MOST
 
 
 def test_the_pages_carry_few_digits():

@@ -22,11 +22,16 @@ class Case(NamedTuple):
     entropy: np.ndarray  # (S_q,), in nats
 
 
+def terms_of(weights: np.ndarray) -> np.ndarray:
+    """Give what the entropy of each row sums up."""
+    return -weights * np.log(weights)
+
+
 def case_of(divisor: float) -> Case:
     """Work out what follows where the scores are divided by this."""
     scores = Q @ K.T / divisor
     weights = softmax(scores)
-    terms = -weights * np.log(weights)
+    terms = terms_of(weights)
     return Case(scores, weights, weights @ V, terms, terms.sum(axis=-1))
 
 

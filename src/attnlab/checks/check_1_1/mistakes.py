@@ -11,12 +11,6 @@ from attnlab.reference import softmax
 
 BY_ROW = "Divide each exponential by the sum of its own row."
 
-
-def by_column(scores: np.ndarray) -> np.ndarray:
-    """Give what a softmax over the queries makes of scores."""
-    return softmax(scores.T).T
-
-
 MISTAKES = Mistakes(
     no_scale=Mistake("""the scale is missing. Divide the scores by √d_k = √2 before the softmax.
         """).makes(weights=lambda c: PLAIN.weights if c is SCALED else []),
@@ -25,34 +19,31 @@ MISTAKES = Mistakes(
     scale_wrong_d=Mistake("""the scores are divided by 2, by d_k or twice by its root. Divide once
         by √d_k = 1.414 where the scale is asked for, else by nothing.
         """).makes(weights=lambda c: case_of(2).weights),
-    scale_inverted=Mistake("""the scores are multiplied by √d_k. Divide them by it where the scale
-        is asked for, else take them as they are.
-        """).makes(weights=lambda c: case_of(1 / ROOT).weights),
+    scale_inverted=Mistake("""the scores are multiplied by √d_k. Divide by it where the scale is
+        asked for, else by nothing.""").makes(weights=lambda c: case_of(1 / ROOT).weights),
     scale_after_softmax=Mistake("""the scale belongs before the softmax.
         """).makes(weights=lambda c: PLAIN.weights / ROOT),
     softmax_axis=Mistake(f"""you normalised each column. {BY_ROW}
-        """).makes(weights=lambda c: [by_column(s) for s in BOTH]),
+        """).makes(weights=lambda c: [softmax(s.T).T for s in BOTH]),
     softmax_both_axes=Mistake(f"""the whole table sums to 1. {BY_ROW}
         """).makes(weights=lambda c: [np.exp(s) / np.exp(s).sum() for s in BOTH]),
     no_softmax=Mistake("""these are the scores. Turn each row into weights with a softmax.
         """).makes(weights=lambda c: list(BOTH)),
     not_normalised=Mistake(f"""these are the exponentials. {BY_ROW}
         """).makes(weights=lambda c: [np.exp(s) for s in BOTH]),
-    transposed=Mistake("""rows and columns are swapped. Give one row for each query.""").makes(
-        weights=lambda c: [c.weights.T, PLAIN.weights.T, SCALED.weights.T],
+    transposed=Mistake("rows and columns are swapped. Give one row for each query.").makes(
+        weights=lambda c: [case.weights.T for case in (c, PLAIN, SCALED)],
         output=lambda c: c.output.T,
     ),
-    k_not_transposed=Mistake("""K is not transposed. Row i, column j is query i times key j, which
-        is row j of K.
+    k_not_transposed=Mistake("""K is not transposed. Multiply query i by key j, which is row j of K.
         """).makes(weights=lambda c: [softmax(Q @ K.reshape(2, 3) / d) for d in (1, ROOT)]),
-    no_exponential=Mistake("""you divided the scores by their sum. Take the exponential of each
-        score first.
+    no_exponential=Mistake("""you divided the scores by their sum. Take their exponentials first.
         """).makes(weights=lambda c: c.scores / c.scores.sum(axis=1, keepdims=True)),
     rows_swapped=Mistake("""the two rows are swapped. Row 1 is for query 1.
         """).makes(weights=lambda c: c.weights[::-1]),
     percentages=Mistake("""these are percentages. Divide by 100.
         """).makes(weights=lambda c: 100 * c.weights),
-    one_row=Mistake("""this is one row. Give one for each of the two queries.""").makes(
+    one_row=Mistake("this is one row. Give one for each of the two queries.").makes(
         weights=lambda c: [*c.weights, c.weights[:1], c.weights[1:]],
         output=lambda c: [*c.output, c.output[:1], c.output[1:]],
     ),

@@ -16,6 +16,7 @@ from attnlab.checks._diagnose import (
     ask,
     ask_with_any,
     differs,
+    first_cause,
     read_array,
     read_number,
     show,
@@ -24,14 +25,7 @@ from attnlab.checks._diagnose import (
 from attnlab.checks._figures import has_axis_labels, heat_maps, read_figures
 from attnlab.checks._settings import Exercise
 from attnlab.checks.check_1_2 import leaks
-from attnlab.checks.check_1_2.cases import (
-    N_HEADS,
-    Case,
-    draw_module,
-    draw_tokens,
-    only,
-    wrong_masks,
-)
+from attnlab.checks.check_1_2.cases import Case, draw_module, draw_tokens, only, wrong_masks
 from attnlab.checks.check_1_2.mistakes import FUTURE, MISTAKES
 from attnlab.masks import make_causal_mask
 from attnlab.multihead import MultiHeadAttention
@@ -53,23 +47,21 @@ def takes_the_weights_of_one_head(head_weights: Callable[..., Any]) -> str:
     cases = [(None, 0), (causal, 0), (causal, 2), (None, 3), (pattern[None, None], 1)]
     for index, (mask, head) in enumerate(cases):
         case = Case(draw_module(rng), draw_tokens(rng, length), mask, head)
-        given = ask(head_weights, *case[:3], **({"head": head} if head else {}))
-        name = f"head_weights(mha, x, mask, head={head})" if head else "head_weights(mha, x, mask)"
-        weights = _read_weights(name, given, case)
+        asked, name = ({"head": head}, f", head={head}") if head else ({}, "")
+        name = f"head_weights(mha, x, mask{name})"
+        weights = _read_weights(name, ask(head_weights, *case[:3], **asked), case)
         _require_weights(name, weights, case)
         record(f"weights_{index}", weights)
-    return f"You can take the weights of any of {N_HEADS} heads, with any mask and without one."
+    return "You can take the weights of any head, with any mask and without one."
 
 
 def _read_weights(name: str, given: Any, case: Case) -> np.ndarray:
     """Read a matrix of weights, (S, S)."""
-    if isinstance(given, tuple):
-        raise MISTAKES.failure("returns_pair", name=name)
+    MISTAKES.fail_if(isinstance(given, tuple), "returns_pair", name=name)
     weights = read_array(name, given)
     S, d_model = case.x.shape[1:]
-    if weights.shape != (S, S):
-        cause = "output_for_weights" if weights.shape[-2:] == (S, d_model) else "wrong_shape"
-        raise MISTAKES.failure(cause, name=name, shape=weights.shape, S=S)
+    cause = "output_for_weights" if weights.shape[-2:] == (S, d_model) else "wrong_shape"
+    MISTAKES.fail_if(weights.shape != (S, S), cause, name=name, shape=weights.shape, S=S)
     return weights
 
 
@@ -107,21 +99,20 @@ def finds_weight_on_the_future(max_future_weight: Callable[..., Any]) -> str:
 
 def _require_found(function: Callable[..., Any], matrices: list[np.ndarray]) -> None:
     """Fail unless the largest weight above the diagonal of each matrix, (S, S), is found."""
-    name, case = "max_future_weight(weights)", "a matrix of weights"
+    case = "a matrix of weights"
     asked = [ask_with_any(function, "weights", matrix, case=case) for matrix in matrices]
-    given = [read_number(name, value) for value in asked]
+    given = [read_number("max_future_weight(weights)", value) for value in asked]
     for found, matrix in zip(given, matrices, strict=True):
         future = np.triu(matrix, 1)
         right = future.max()
         if differs(found, right):
-            cause = MISTAKES.explain_all("future", given, [(each,) for each in matrices])
-            if cause is None:
-                missed = "misses_entries" if agrees(found, 0) else "future_value"
-                cause = missed if right else "finds_past"
+            cause = first_cause(given, [MISTAKES.made("future", each) for each in matrices])
+            other = "misses_entries" if agrees(found, 0) else "future_value"
+            other = other if right else "finds_past"
             row, column = np.argwhere(future == right)[0]
             seen = f"The largest weight on the future is {right:.3g} here, you find {found:.3g}."
             facts = {"row": row, "column": column, "look": FUTURE}
-            raise MISTAKES.failure(cause, show(4, weights=matrix), seen, **facts)
+            raise MISTAKES.failure(cause or other, show(4, weights=matrix), seen, **facts)
 
 
 @exercise.check(points=2)
@@ -131,10 +122,10 @@ def mask_hides_the_future(w_causal: Any, w_full: Any, mha: MultiHeadAttention, x
     free = Case(mha, x, None)
     masked = _read_weights("w_causal", w_causal, free)
     full = _read_weights("w_full", w_full, free)
-    if agrees(full, np.tril(full)) and not agrees(masked, np.tril(masked)):
-        raise MISTAKES.failure("swapped")
+    causal = [agrees(weights, np.tril(weights)) for weights in (masked, full)]
+    MISTAKES.fail_if(causal == [False, True], "swapped")
     _require_weights("w_full", full, free)
-    _require_weights("w_causal", masked, Case(mha, x, free.causal))
+    _require_weights("w_causal", masked, Case(mha, x, make_causal_mask(x.shape[1])))
     record("w_full", full)
     record("w_causal", masked)
     share = np.triu(full, 1).sum(-1).mean()
@@ -148,23 +139,19 @@ def figure_shows_maps_and_difference(fig: Any, w_causal: Any, w_full: Any) -> st
     require(fig=fig, w_causal=w_causal, w_full=w_full)
     figures = read_figures(fig)
     masked, full = read_array("w_causal", w_causal), read_array("w_full", w_full)
-    if not differs(masked, full):
-        raise MISTAKES.failure("same_maps")
+    MISTAKES.fail_if(agrees(masked, full), "same_maps")
     shown = list(heat_maps(figures, len(full)))
-    if not shown:
-        raise MISTAKES.failure("no_heat_maps")
+    MISTAKES.fail_if(not shown, "no_heat_maps")
     lost = full - masked
     wanted = {"w_causal": [masked], "w_full": [full], "their difference": [lost, -lost, abs(lost)]}
     for name, forms in wanted.items():
         if any(agrees(data, form) for _, data in shown for form in forms):
             continue
         turned = [ax for ax, data in shown if any(agrees(data, form.T) for form in forms)]
-        if not turned:
-            raise MISTAKES.failure("missing_panel", name=name)
-        if "quer" not in turned[0].get_xlabel().lower():  # else both axes are named so on purpose
-            raise MISTAKES.failure("transposed", name=f"Your picture of {name}")
-    if not has_axis_labels(figures):
-        raise MISTAKES.failure("no_labels")
+        MISTAKES.fail_if(not turned, "missing_panel", name=name)
+        on_purpose = "quer" in turned[0].get_xlabel().lower()  # where the axes are named so
+        MISTAKES.fail_if(not on_purpose, "transposed", name=f"Your picture of {name}")
+    MISTAKES.fail_if(not has_axis_labels(figures), "no_labels")
     record("panels", list(wanted))
     return """Your figure shows both maps and their difference, and its axes have names. On and
         below the diagonal the causal map is the larger: what the future loses, the rest of its row

@@ -31,11 +31,6 @@ class Case(NamedTuple):
         """All heads' weights under the mask, (H, S, S)."""
         return self.weights(self.mask)
 
-    @property
-    def causal(self) -> Tensor:
-        """The causal mask of this length."""
-        return make_causal_mask(self.x.shape[1])
-
 
 def draw_module(rng: np.random.Generator, dropout: float = 0.0) -> MultiHeadAttention:
     """Make a module with clearly uneven weights."""
@@ -64,25 +59,15 @@ def wrong_masks(length: int) -> dict[str, Tensor | None]:
 
 
 class Rigged(MultiHeadAttention):
-    """Gives honest weights, and as output i the sum of the tokens that row i of a table names.
+    """Gives honest weights, and as output i the sum of the tokens that row i of `reads` names.
 
-    Parameters
-    ----------
-    reads : Tensor, shape (S, S)
-        1 where an output reads a token, else 0.
-    downwards_from : Tensor, shape (1, S, d_model), optional
-        Tokens from which any change, whatever its sign, makes the outputs smaller.
-
-    Attributes
-    ----------
-    calls : list of (Tensor, Tensor or None)
-        The values and the mask of each call.
+    Any change of the tokens `downwards_from`, whatever its sign, makes the outputs smaller.
     """
 
     def __init__(self, reads: Tensor, downwards_from: Tensor | None = None) -> None:
         super().__init__(D_MODEL, N_HEADS)
-        self.reads, self.start = reads, downwards_from
-        self.calls: list[tuple[Tensor, Tensor | None]] = []
+        self.reads, self.start = reads, downwards_from  # (S, S) of 0 and 1; (1, S, d_model)
+        self.calls: list[tuple[Tensor, Tensor | None]] = []  # the values and the mask of each
 
     def forward(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None

@@ -25,12 +25,9 @@ def leak(function: Measure, mha: MultiHeadAttention, x: Tensor, mask: Tensor | N
     torch.default_generator.manual_seed(0)  # so that tokens are changed alike in every case
     found = read_number("max_leak(mha, x, mask)", ask(function, mha, given, mask))
     require_unchanged("x", x, given)
-    if found < 0:
-        raise MISTAKES.failure(
-            "no_abs", seen=f"You measure {found:.3g}. A distance is never negative."
-        )
-    if not np.isfinite(found):
-        raise MISTAKES.failure("not_finite", found=found)
+    seen = f"You measure {found:.3g}. A distance is never negative."
+    MISTAKES.fail_if(found < 0, "no_abs", seen=seen)
+    MISTAKES.fail_if(not np.isfinite(found), "not_finite", found=found)
     return found
 
 
@@ -46,17 +43,16 @@ def require_silence(function: Measure, rng: np.random.Generator) -> None:
         (trained, "dropout", "the causal mask is on and weights are dropped"),
     ):
         found = leak(function, module, x, causal)
-        if not alone.calls:
-            raise MISTAKES.failure("module_not_called", found=found)
-        if found > NOTHING:
-            changed = alone.changed(x)
-            if module is alone and max(changed) > 1:
-                first = next(filter(None, changed))  # of the first call with a change
-                cause = "changes_several" if first > 1 else "accumulates_changes"
-            elif cause == "false_alarm" and any(mask is None for _, mask in alone.calls):
-                cause = "mask_ignored"
-            seen = f"Where {where} nothing leaks, but you measure {found:.3g}."
-            raise MISTAKES.failure(cause, seen=seen)
+        MISTAKES.fail_if(not alone.calls, "module_not_called", found=found)
+        if found <= NOTHING:
+            continue
+        if module is alone and max(changed := alone.changed(x)) > 1:
+            first = next(filter(None, changed))  # of the first call with a change
+            cause = "changes_several" if first > 1 else "accumulates_changes"
+        elif cause == "false_alarm" and any(mask is None for _, mask in alone.calls):
+            cause = "mask_ignored"
+        seen = f"Where {where} nothing leaks, but you measure {found:.3g}."
+        raise MISTAKES.failure(cause, seen=seen)
 
 
 def require_alarm_at_wrong_masks(function: Measure, rng: np.random.Generator) -> None:
@@ -73,10 +69,9 @@ def require_alarm_at_wrong_masks(function: Measure, rng: np.random.Generator) ->
         seen = "You measure 0 with every wrong mask, but each leaks."
         raise MISTAKES.failure(cause, seen=seen, look=TURNS)
     for name, value in found.items():
-        if value < SOMETHING:
-            cause = "misses_mask" if value < 1e-9 else "change_too_small"
-            seen = f"With {name} the module leaks, but you measure {value:.3g}."
-            raise MISTAKES.failure(cause, seen=seen)
+        cause = "misses_mask" if value < 1e-9 else "change_too_small"
+        seen = f"With {name} the module leaks, but you measure {value:.3g}."
+        MISTAKES.fail_if(value < SOMETHING, cause, seen=seen)
 
 
 def require_alarm_at_hidden_leaks(function: Measure, rng: np.random.Generator) -> None:
@@ -85,21 +80,20 @@ def require_alarm_at_hidden_leaks(function: Measure, rng: np.random.Generator) -
     to_come = torch.ones(LENGTH, LENGTH).triu(1)
     probe = Rigged(to_come)
     everywhere = leak(function, probe, x, causal)
-    if everywhere < SOMETHING:
-        cause = "reads_weights" if everywhere == 0 else "change_too_small"
-        if len(probe.calls) > 1 and not any(probe.changed(x)):
-            cause = "values_unchanged"
-        seen = f"""This module leaks although its weights and its mask look causal, but you measure
-            {everywhere:.3g}."""
-        raise MISTAKES.failure(cause, seen=seen)
-    if leak(function, Rigged(to_come, downwards_from=x), x, causal) < SOMETHING:
-        raise MISTAKES.failure("no_abs", seen="A leak that moves outputs downwards escapes you.")
+    cause = "reads_weights" if everywhere == 0 else "change_too_small"
+    if everywhere < SOMETHING and len(probe.calls) > 1 and not any(probe.changed(x)):
+        cause = "values_unchanged"
+    seen = f"""This module leaks although its weights and its mask look causal, but you measure
+        {everywhere:.3g}."""
+    MISTAKES.fail_if(everywhere < SOMETHING, cause, seen=seen)
+    downwards = leak(function, Rigged(to_come, downwards_from=x), x, causal)
+    seen = "A leak that moves outputs downwards escapes you."
+    MISTAKES.fail_if(downwards < SOMETHING, "no_abs", seen=seen)
     places = [(0, 1), (LENGTH - 2, LENGTH - 1), (0, LENGTH - 1)]
     places += [(token - 2, token) for token in range(2, LENGTH - 1)]
     found = [leak(function, Rigged(only(*place, LENGTH)), x, causal) for place in places]
     for (output, token), value in zip(places, found, strict=True):
-        if value < SOMETHING:
-            facts = {"output": output, "token": token, "last": LENGTH - 1, "found": value}
-            raise MISTAKES.failure("misses_pairs", **facts)
-    if everywhere > 6 * max(found[1:]):  # token 1 has one output before it: a mean is a maximum
-        raise MISTAKES.failure("not_the_maximum")
+        facts = {"output": output, "token": token, "last": LENGTH - 1, "found": value}
+        MISTAKES.fail_if(value < SOMETHING, "misses_pairs", **facts)
+    # token 1 has one output before it: a mean is a maximum there
+    MISTAKES.fail_if(everywhere > 6 * max(found[1:]), "not_the_maximum")

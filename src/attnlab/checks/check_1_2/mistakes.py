@@ -8,6 +8,7 @@ import numpy as np
 
 from attnlab.checks._diagnose import Mistake, Mistakes
 from attnlab.checks.check_1_2.cases import Case
+from attnlab.masks import make_causal_mask
 
 RUN = "mha(x, x, x, mask)"
 FUTURE = "Row i holds what query i reads, so the future is where the column j is larger than i."
@@ -22,6 +23,10 @@ def _above(weights: np.ndarray) -> np.ndarray:
 
 def _inverted(case: Case) -> np.ndarray:
     return case.weights(None if case.mask is None else ~case.mask)[case.head]
+
+
+def _causal(case: Case) -> np.ndarray:
+    return case.weights(make_causal_mask(case.x.shape[1]))[case.head]
 
 
 def _masked_late(case: Case) -> np.ndarray:
@@ -45,9 +50,8 @@ MISTAKES = Mistakes(
         of the module's weights counts heads.""").makes(weights=lambda case: case.right.mean(0)),
     transposed=Mistake("""{name} is transposed. Queries run downwards and keys to the right: a row
         for each query.""").makes(weights=lambda case: case.right[case.head].T),
-    wrong_head=Mistake("""`{name}` holds the weights of another head. Heads are counted from 0,
-        along the second axis of the module's weights.
-        """).makes(weights=lambda case: list(case.right)),
+    wrong_head=Mistake("""`{name}` holds the weights of another head. Count heads from 0, along the
+        second axis of the module's weights.""").makes(weights=lambda case: list(case.right)),
     mask_ignored=Mistake(f"""You run the module without the mask. Hand the mask on: {RUN}.
         """).makes(weights=lambda case: case.weights(None)[case.head]),
     mask_inverted=Mistake("""You invert the mask. True means may attend, for this module too, so
@@ -55,7 +59,7 @@ MISTAKES = Mistakes(
     mask_after_softmax=Mistake(f"""You multiply finished weights by the mask, so rows no longer sum
         to 1. Let the module apply the mask: {RUN}.""").makes(weights=_masked_late),
     own_mask=Mistake("""You use a causal mask of your own. Hand on the mask that you are given, even
-        where it is None.""").makes(weights=lambda case: case.weights(case.causal)[case.head]),
+        where it is None.""").makes(weights=_causal),
     rounded="`{name}` is close, but rounded. Give the weights as the module returns them.",
     value=f"""`{{name}}` is not what head {{head}} of this module gives. Use nothing but the
         arguments: {RUN} returns output and weights; index the weights.""",

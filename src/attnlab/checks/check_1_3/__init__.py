@@ -11,8 +11,9 @@ from torch.nn import functional as F
 from attnlab.checks._diagnose import ask, differs, require_unchanged, show
 from attnlab.checks._settings import Exercise
 from attnlab.checks.check_1_3.cases import SIZES, Case, draw
-from attnlab.checks.check_1_3.compare import Function, attend, compare, require_own_work
+from attnlab.checks.check_1_3.compare import Function, attend, compare
 from attnlab.checks.check_1_3.mistakes import MISTAKES
+from attnlab.checks.check_1_3.numpy_only import require_numpy_only
 from nbmark.answers import case_rng, record
 
 LARGE = 1e4  # a score whose exponential overflows, and underflows where it is negative
@@ -23,7 +24,7 @@ exercise = Exercise("1.3")
 @exercise.check(points=2)
 def weights_are_a_distribution(function: Function) -> str:
     """Show that output and weights have the right shapes and each row of weights sums to 1."""
-    case = _begin(function, "weights_are_a_distribution")
+    case, _ = _begin(function, "weights_are_a_distribution")
     output, weights = attend(function, case)
     sums = weights.sum(-1)  # (S_q,)
     if (weights < 0).any() or differs(sums, np.ones(len(sums))):
@@ -39,16 +40,15 @@ def weights_are_a_distribution(function: Function) -> str:
 @exercise.check(points=4)
 def matches_reference(function: Function) -> str:
     """Show that results agree with PyTorch's function to 1e-5, from one key up to full size."""
-    _begin(function, "matches_reference")
-    rng = case_rng("matches_reference, cases")
+    _, rng = _begin(function, "matches_reference")
     drawn = rng.permutation([3, 5, 7, 11]).tolist()
     for sizes in ((1, 1, 3, 2), (2, 3, 1, 5), (2, 3, 5, 7), drawn, SIZES):
         case = draw(rng, sizes)
         output, weights = compare(function, case)
     Q, K, V = (torch.from_numpy(array)[None] for array in (case.Q, case.K, case.V))
-    if differs(output, F.scaled_dot_product_attention(Q, K, V)[0].numpy()):
-        seen = "Your output is not that of F.scaled_dot_product_attention."
-        raise MISTAKES.failure("value", seen=seen)
+    right = F.scaled_dot_product_attention(Q, K, V)[0].numpy()
+    seen = "Your output is not that of F.scaled_dot_product_attention."
+    MISTAKES.fail_if(differs(output, right), "value", seen=seen)
     record("output", output)
     record("weights", weights)
     return """Your output equals that of F.scaled_dot_product_attention to 1e-5, and your weights
@@ -58,10 +58,9 @@ def matches_reference(function: Function) -> str:
 @exercise.check(points=3)
 def masks(function: Function) -> str:
     """Show that a mask blocks where it is False, and that rows with nothing to read are zero."""
-    _begin(function, "masks")
-    rng = case_rng("masks, cases")
-    compare(function, draw(rng))
+    _, rng = _begin(function, "masks")
     second = np.array([[True, False]])
+    compare(function, draw(rng))
     compare(function, draw(rng, (1, 2, 4, 3), second), "the second of two keys blocked")
     compare(function, draw(rng, (2, 3, 4, 5), np.ones((2, 3), bool)), "nothing blocked")
     square = np.eye(4, dtype=bool) | (rng.random((4, 4)) < 0.5)
@@ -84,15 +83,14 @@ def masks(function: Function) -> str:
 @exercise.check(points=2)
 def stays_stable(function: Function) -> str:
     """Show that scores of 10,000, blocked ones included, and float32 inputs do no harm."""
-    _begin(function, "stays_stable")
-    rng = case_rng("stays_stable, cases")
+    _, rng = _begin(function, "stays_stable")
     compare(function, draw(rng))
     compare(function, draw(rng, mask=np.tri(5, 7, dtype=bool)))
-    for levels in ([LARGE, LARGE], [-LARGE, -LARGE]):
-        case = draw(rng, (2, 3, 4, 5), levels=levels)
-        words = f"scores near {levels[0]:,.0f}"
+    for level in (LARGE, -LARGE):
+        case = draw(rng, (2, 3, 4, 5), levels=[level, level])
+        words = f"scores near {level:,.0f}"
         output, _ = compare(function, case, words, "no_max_subtraction", "scores_clipped")
-        record(f"output at {levels[0]:.0f}", output)
+        record(f"output at {level:.0f}", output)
     case = draw(rng, (3, 2, 4, 5), levels=[LARGE, -LARGE, 0])
     compare(function, case, "queries with very different scores", "global_max", "global_max")
     only = np.array([False, True, False, False])  # is blocked and has by far the largest score
@@ -112,8 +110,7 @@ def stays_stable(function: Function) -> str:
 @exercise.check(points=1)
 def leaves_inputs_alone(function: Function) -> str:
     """Show that Q, K, V and mask are afterwards what they were before."""
-    _begin(function, "leaves_inputs_alone")
-    rng = case_rng("leaves_inputs_alone, cases")
+    _, rng = _begin(function, "leaves_inputs_alone")
     mask = rng.random((5, 7)) < 0.5
     mask[1], mask[:, 2] = False, False  # a query with nothing to read, a key that nobody reads
     square = np.tri(4, dtype=bool)
@@ -126,12 +123,14 @@ def leaves_inputs_alone(function: Function) -> str:
     return "Q, K, V and mask are after the call what they were before it."
 
 
-def _begin(function: Function, stage: str) -> Case:
-    """Require the student's own work in NumPy; give a case of the exercise's sizes."""
+def _begin(function: Function, stage: str) -> tuple[Case, np.random.Generator]:
+    """Require NumPy alone, and other weights for other inputs; give a case, and more at random."""
+    require_numpy_only(function)
     rng = case_rng(stage)
-    case = draw(rng)
-    require_own_work(function, case, draw(rng))
-    return case
+    case, other = draw(rng), draw(rng)
+    (_, first), (_, second) = attend(function, case), attend(function, other)
+    MISTAKES.fail_if(not differs(first, second, 1e-9), "hard_coded", show(your_weights=first))
+    return case, case_rng(f"{stage}, cases")
 
 
 __all__ = ["exercise", *exercise.points]

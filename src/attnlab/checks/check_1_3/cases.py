@@ -18,6 +18,7 @@ class Case:
         self.raw = Q.astype(np.float64) @ K.astype(np.float64).T  # (S_q, S_k)
         self.scores = self.raw / self.root
         self.both = self.scores, self.raw  # the scale may be missing besides
+        self.shifted = [scores - scores.max(-1, keepdims=True) for scores in self.both]
         self.allowed = np.broadcast_to(True if mask is None else mask, self.raw.shape)
 
     def arguments(self) -> dict[str, np.ndarray]:

@@ -15,10 +15,6 @@ from attnlab.reference import softmax
 SCALE = "Divide the scores by √d_k, the root of a key's width, once."
 
 
-def _largest(scores: np.ndarray) -> np.ndarray:
-    return scores.max(-1, keepdims=True)  # (S_q, 1)
-
-
 def _shares(scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     if allowed.shape != scores.shape:  # a mask with swapped axes that has no room
         return np.array(np.nan)
@@ -46,47 +42,39 @@ MISTAKES = Mistakes(
     mask_after_softmax=Mistake("""You set weights to zero after the softmax, so the rest of a row no
         longer sums to 1. Mask the scores, before the softmax.
         """).makes(masked=lambda c: softmax(c.scores) * c.allowed),
-    mask_zero_score=Mistake("""A blocked key keeps a share, because its score is 0 and exp(0) = 1.
-        Set the score to minus infinity instead.
-        """).makes(masked=lambda c: softmax(c.scores * c.allowed)),
+    mask_zero_score=Mistake("""A blocked key keeps a share: its score is 0, and exp(0) = 1. Set it
+        to minus infinity.""").makes(masked=lambda c: softmax(c.scores * c.allowed)),
     mask_added=Mistake("""You add the mask to the scores. True counts as 1 there, which blocks
         nothing: choose with np.where(mask, scores, -np.inf).
         """).makes(masked=lambda c: softmax(c.scores + c.allowed)),
-    mask_not_used=Mistake("""You apply a causal mask of your own. Apply the mask that is passed in,
-        whatever its pattern.
+    mask_not_used=Mistake("""You apply a causal mask of your own. Apply the one that is passed in.
         """).makes(masked=lambda c: _shares(c.scores, np.tri(*c.raw.shape, dtype=bool))),
-    mask_transposed=Mistake("""You read the mask with its axes swapped. Its rows are queries and its
-        columns keys, like those of the scores.
-        """).makes(masked=lambda c: _shares(c.scores, c.allowed.T)),
-    mask_not_broadcast="""Your function fails with a mask of one row, which serves all queries
-        alike. Use np.where, which broadcasts, or begin with
-        np.broadcast_to(mask, scores.shape).""",
+    mask_transposed=Mistake("""You read the mask with its axes swapped. As in the scores, rows are
+        queries and columns keys.""").makes(masked=lambda c: _shares(c.scores, c.allowed.T)),
+    mask_not_broadcast="""Your function fails with a mask of one row, for all queries. Use np.where,
+        which broadcasts, or begin with np.broadcast_to(mask, scores.shape).""",
     mask_finite="""Blocking with a finite number does that: it is too small, or cancels where all
         scores have it. Block with minus infinity, -np.inf.""",
-    mask_after_softmax_renormalised="""A huge score at a blocked key ruins its row, so the mask
-        comes too late. Set blocked scores to minus infinity before you look for the largest score
-        and take exponentials.""",
+    mask_after_softmax_renormalised="""The mask comes too late: a huge score at a blocked key ruins
+        its row. Mask the scores before you look for the largest one and take exponentials.""",
     # Weights, whether keys are blocked or not
     softmax_axis=Mistake("""The columns of your weights sum to 1. Each query shares out its own
         weight: take the softmax over the keys, axis=-1.
         """).makes(weights=lambda c: [np.exp(s) / np.exp(s).sum(0) for s in c.both]),
-    softmax_both_axes=Mistake("""All your weights together sum to 1. Sum each row by itself: axis=-1
-        with keepdims=True.
-        """).makes(weights=lambda c: [np.exp(s) / np.exp(s).sum() for s in c.both]),
+    softmax_both_axes=Mistake("""All your weights together sum to 1. Sum each row: axis=-1,
+        keepdims=True.""").makes(weights=lambda c: [np.exp(s) / np.exp(s).sum() for s in c.both]),
     no_softmax=Mistake("""What you return as weights are the scores. Turn each row into shares that
         sum to 1 with a softmax.""").makes(weights=lambda c: list(c.both)),
     not_normalised=Mistake("""Your weights are the exponentials alone. Divide each row by its sum.
-        """).makes(weights=lambda c: [np.exp(s - top) for s in c.both for top in (0, _largest(s))]),
+        """).makes(weights=lambda c: [np.exp(s) for s in (*c.both, *c.shifted)]),
     no_exponential=Mistake("""You divide the scores by their sum. Take the exponential of each score
-        first, or a share can be negative.
-        """).makes(weights=lambda c: [s / s.sum(-1, keepdims=True) for s in c.both]),
+        first.""").makes(weights=lambda c: [s / s.sum(-1, keepdims=True) for s in c.both]),
     scale_after_softmax=Mistake("""Your rows sum to 1/√d_k. The scale belongs on the scores, before
         the softmax.""").makes(weights=lambda c: [softmax(s) / c.root for s in c.both]),
     max_of_columns=Mistake("""You subtract the largest score of each column, which changes the
         shares within a row. Subtract that of the row: max(axis=-1, keepdims=True).
         """).makes(weights=lambda c: softmax(c.scores - c.scores.max(0))),
-    hard_max=Mistake("""Each of your queries takes its best key and nothing else. A softmax gives
-        every key a share.
+    hard_max=Mistake("""Your queries take their best key alone. A softmax gives every key a share.
         """).makes(weights=lambda c: np.eye(len(c.K))[c.raw.argmax(-1)]),
     row_sums="""Divide the exponentials of each row by the sum of that row and by nothing more; only
         where that sum is 0 divide by 1.""",

@@ -17,9 +17,8 @@ def require_numpy_only(function: Callable[..., Any]) -> None:
     Its own helpers, from the same notebook or file, are followed; what is passed to it is not.
     """
     for package in _packages(function):
-        if package in {"numpy", "IPython"} or package in sys.stdlib_module_names:
-            continue
-        raise MISTAKES.failure("not_numpy", seen=f"Your function uses {package}.")
+        fine = package in {"numpy", "IPython"} or package in sys.stdlib_module_names
+        MISTAKES.fail_if(not fine, "not_numpy", seen=f"Your function uses {package}.")
 
 
 def _packages(function: Callable[..., Any]) -> Iterator[str]:
@@ -34,14 +33,16 @@ def _packages(function: Callable[..., Any]) -> Iterator[str]:
         if id(item) in seen:
             continue
         seen.add(id(item))
-        code = getattr(item, "__code__", None)
         if isinstance(item, ModuleType):
             yield _root(item.__name__)
-        elif code is not None and getattr(item, "__globals__", None) is own:
-            waiting += _values_held_by(item)
-            for inner in _all_code(code):
-                yield from _imports_in(inner)
-                waiting += [own[name] for name in _globals_in(inner) if name in own]
+        elif hasattr(item, "__code__") and getattr(item, "__globals__", None) is own:
+            waiting += [cell.cell_contents for cell in item.__closure__ or ()]
+            waiting += [*(item.__defaults__ or ()), *(item.__kwdefaults__ or {}).values()]
+            for kind, name in _names_in(item.__code__):
+                if kind == "import":
+                    yield _root(name)
+                elif name in own:
+                    waiting.append(own[name])
         elif isinstance(item, type) and item.__module__ == own.get("__name__"):
             waiting += vars(item).values()
         elif type(item).__module__ == own.get("__name__"):
@@ -61,35 +62,18 @@ def _unwrapped(item: Any) -> Any:
     return call if hasattr(call, "__code__") and not isinstance(item, type) else item
 
 
-def _values_held_by(function: Any) -> list[Any]:
-    """Give default values and what a closure holds."""
-    held = [cell.cell_contents for cell in function.__closure__ or ()]
-    held += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-    return held
-
-
-def _all_code(code: CodeType) -> Iterator[CodeType]:
-    """Give a function's code and that of every function inside it."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _all_code(constant)
-
-
-def _imports_in(code: CodeType) -> Iterator[str]:
-    """Give the packages that code imports, by statement or by a name in quotes."""
+def _names_in(code: CodeType) -> Iterator[tuple[str, str]]:
+    """Give what code, with every function inside it, imports and looks up outside of itself."""
     for instruction in dis.get_instructions(code):
         if instruction.opname == "IMPORT_NAME":
-            yield _root(instruction.argval)
+            yield "import", instruction.argval
+        elif instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            yield "global", instruction.argval
     for constant in code.co_consts:
-        if isinstance(constant, str) and _root(constant) in FRAMEWORKS:
-            yield _root(constant)
-
-
-def _globals_in(code: CodeType) -> set[str]:
-    """Give the names that code looks up outside of itself."""
-    looked_up = ("LOAD_GLOBAL", "LOAD_NAME")
-    return {i.argval for i in dis.get_instructions(code) if i.opname in looked_up}
+        if isinstance(constant, CodeType):
+            yield from _names_in(constant)
+        elif isinstance(constant, str) and _root(constant) in FRAMEWORKS:
+            yield "import", constant
 
 
 def _root(name: str) -> str:

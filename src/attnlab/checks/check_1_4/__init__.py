@@ -33,28 +33,22 @@ def returns_all_maps(attention_maps: Callable) -> str:
         model, x = draw_encoder(rng, L, H), torch.from_numpy(rng.integers(11, size=(B, S)))
         case = f"a model of {L} layers with {H} heads and {B} sequences of length {S}"
         given, right = ask(attention_maps, model, x, case=case), maps_of(model, x)
-        if isinstance(given, list | tuple) and len({getattr(g, "shape", 0) for g in given}) > 1:
-            raise MISTAKES.failure("returns_pair")
+        several = given if isinstance(given, list | tuple) else ()
+        alike = len({getattr(each, "shape", 0) for each in several}) <= 1
+        MISTAKES.fail_if(not alike, "returns_pair")
         given = read_array("attention_maps(model, x)", given)
         if not close(given, right):
-            cause, example = _explain_maps(given, right, model, x)
+            again = partial(recompute, model, x)
+            cause = MISTAKES.explain("maps", given, right, again, same=close)
+            states, example = (*x.shape, model.embedding.embedding_dim), ""
+            if cause is None and given.shape == right.shape:
+                cause, example = "wrong_maps", show(yours=given[0, 0, 0], model=right[0, 0, 0])
+            other = "states_for_maps" if given.shape == states else "wrong_shape"
             seen = f"With {case} your maps have shape {given.shape}."
             fits = f"(layers, B, H, S, S), here {right.shape}"
-            raise MISTAKES.failure(cause, example, seen, fits=fits)
+            raise MISTAKES.failure(cause or other, example, seen, fits=fits)
         record(f"maps of {L} layers", given[:, 0])
     return "Your function gives the maps of every layer, sequence and head, for any model."
-
-
-def _explain_maps(
-    given: np.ndarray, right: np.ndarray, model: TransformerEncoder, x: Tensor
-) -> tuple[str, str]:
-    """Find the cause of wrong maps, and an example."""
-    if cause := MISTAKES.explain("maps", given, right, partial(recompute, model, x), same=close):
-        return cause, ""
-    if given.shape == right.shape:
-        return "wrong_maps", show(yours=given[0, 0, 0], model=right[0, 0, 0])
-    states = (*x.shape, model.embedding.embedding_dim)
-    return "states_for_maps" if given.shape == states else "wrong_shape", ""
 
 
 @exercise.check(points=2)
@@ -64,15 +58,14 @@ def shows_twenty_maps(fig: Any, model: TransformerEncoder, sequences: Tensor) ->
     H, S = maps.shape[2:4]
     shown = np.array([matrix for _, matrix in heat_maps(figures, S)]).reshape(-1, S, S)
     found = _among(shown, maps[0])
-    if not len(shown):
-        raise MISTAKES.failure("no_maps", S=S)
+    MISTAKES.fail_if(not len(shown), "no_maps", S=S)
     if not found.any():
         known = MISTAKES.explain("drawn", shown, maps, same=lambda *both: _among(*both).any())
         raise MISTAKES.failure(known or "other_maps")
-    if not found.all():
-        sequence, head = divmod(int(found.argmin()), H)
-        seen = f"`fig` shows {found.sum()} of the {len(found)} maps."
-        raise MISTAKES.failure("maps_missing", seen=seen, sequence=sequence, head=head)
+    sequence, head = divmod(int(found.argmin()), H)
+    seen = f"`fig` shows {found.sum()} of the {len(found)} maps."
+    facts = {"sequence": sequence, "head": head}
+    MISTAKES.fail_if(not found.all(), "maps_missing", seen=seen, **facts)
     record("maps shown", len(found))
     return "Your figure shows all 20 maps: four heads of layer 1, five sequences."
 
@@ -126,8 +119,7 @@ def names_heads(head_roles: Any, model: TransformerEncoder, readout: nn.Linear) 
     seed, device = int(case_rng("heads").integers(999)), model.embedding.weight.device
     source, target = (t.to(device) for t in tasks.three_copies(400, HALF, SYMBOLS, seed))
     share = min(sequence_labelling.accuracy(model, readout, source, target))
-    if share < 0.8:
-        raise MISTAKES.failure("untrained", share=share)
+    MISTAKES.fail_if(share < 0.8, "untrained", share=share)
     n_heads = check_roles(head_roles, maps_of(model, source))
     record("heads named right", n_heads)
     return f"All {n_heads} names follow from the scores of your own model."

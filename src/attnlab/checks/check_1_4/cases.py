@@ -51,14 +51,11 @@ def recompute(
 
 
 def draw_maps(stage: str) -> tuple[np.ndarray, np.ndarray]:
-    """Give the smallest maps that show a mistake, (1, 1, 1, 3, 3), and maps of all sizes.
-
-    They are sure enough of themselves that no two scores are nearly alike.
-    """
+    """Give the smallest maps that show a mistake, and general ones; no two scores nearly alike."""
     rng = case_rng(stage)
     odds = [np.exp(1.5 * rng.standard_normal((*n, n[-1]))) for n in ((1, 1, 1, 3), SIZES)]
-    small, general = (o / o.sum(-1, keepdims=True) for o in odds)  # (L, B, H, S, S)
-    return small, general
+    small, general = (o / o.sum(-1, keepdims=True) for o in odds)
+    return small, general  # (1, 1, 1, 3, 3), (L, B, H, S, S)
 
 
 def along(maps: np.ndarray, offset: int) -> np.ndarray:
@@ -77,6 +74,11 @@ def entropies(maps: np.ndarray, more: float = 0.0) -> np.ndarray:
     return -(maps * logs).sum(-1) / np.log(maps.shape[-1])
 
 
+def uniformity(maps: np.ndarray, more: float = 0.0) -> np.ndarray:
+    """Give the mean of that, (L, H)."""
+    return entropies(maps, more).mean((1, 3))
+
+
 class Case:
     """What ``"relation"``, ``"adjacency"`` or ``"uniformity"`` is called with, and gives."""
 
@@ -88,6 +90,8 @@ class Case:
             self.sides = [along(maps, k) for k in ([-1, 1] if offset is None else [offset])]
         self.means = [side.mean((1, 3)) for side in self.sides]
         self.right = np.max(self.means, axis=0)  # (L, H)
+        self.nats = self.right * np.log(self.S)  # of a uniformity
+        self.by_all = self.right * self.sides[0].shape[-1] / self.S  # queries, of other scores
 
     def __str__(self) -> str:
         sizes = " x ".join(map(str, self.maps.shape))

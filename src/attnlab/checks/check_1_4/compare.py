@@ -11,15 +11,11 @@ from attnlab.checks.check_1_4.mistakes import MISTAKES
 
 
 def compare(function: Callable, score: str, *arguments: tuple) -> np.ndarray:
-    """Fail unless a score is right in all cases, the smallest first and general maps last.
-
-    Gives all numbers that the student's function returned.
-    """
+    """Give a score's values in all cases, the smallest first; fail unless they are right."""
     cases = [Case(score, *each) for each in arguments]
-    given = [_ask(function, case) for case in cases]
-    pairs = list(zip(given, cases, strict=True))
+    pairs = [(_ask(function, case), case) for case in cases]
     for value, case in reversed(pairs):
-        _require_shape(value, case)
+        _require_shape(value, case)  # of general maps first
     finite = [(value, case) for value, case in pairs if np.isfinite(value).all()]
     for value, case in finite:
         if not close(value, case.right):
@@ -34,7 +30,7 @@ def compare(function: Callable, score: str, *arguments: tuple) -> np.ndarray:
             seen = f"With {case} your score is {value[~np.isfinite(value)][0]}."
             cause = "nan_at_zero" if (case.maps == 0).any() else "not_finite"
             raise MISTAKES.failure(cause, _example(value, case), seen)
-    return np.concatenate([value.ravel() for value in given])
+    return np.concatenate([value.ravel() for value, _ in pairs])
 
 
 def _ask(function: Callable, case: Case) -> np.ndarray:

@@ -9,12 +9,13 @@ Quantities: ``maps`` of all layers, from the right ones and a function that runs
 import numpy as np
 
 from attnlab.checks._diagnose import Mistake, Mistakes
-from attnlab.checks.check_1_4.cases import Case, entropies, relation
+from attnlab.checks.check_1_4.cases import Case, entropies, relation, uniformity
 
 LAYER_1 = "Layer 1 of the text is the one next to the embedding, index 0: maps[0]."
 WHOLE = "The model's own forward returns the weights of all layers."
 ONE_SCALE = "Draw the weights themselves, all on one scale, such as vmin=0 and vmax=1."
 ONE_EACH = "Average over sequences and queries, and over nothing else: one number a layer and head."
+BASES = np.log(2), 1 / np.log(2), np.log(10), 1 / np.log(10)
 LARGER = "Take the larger mean of a head's two sides."
 LOG_S = "The largest entropy of a row is log S, with S the number of keys: divide by that."
 TOO_LOW = """that score is {value:.2f} and not {least} or more. Average over many sequences, not
@@ -33,19 +34,11 @@ def _both_sides(case: Case) -> list:
     return [sum(sides), sum(sides) / 2, np.maximum(*sides)]
 
 
-def _by_all(case: Case) -> np.ndarray:
-    return case.right * case.sides[0].shape[-1] / case.S
-
-
 def _per_query(case: Case) -> list:
     """Take the larger side of each query; where it has one alone it counts as larger, or not."""
     left, right = (np.pad(s, [(0, 0)] * 3 + [(1, 1)]) for s in case.sides)  # (L, B, H, S + 1)
     larger = np.maximum(left[..., :-1], right[..., 1:])  # (L, B, H, S)
     return [larger.mean((1, 3)), np.maximum(*case.sides).mean((1, 3))]
-
-
-def _nats(case: Case) -> np.ndarray:
-    return case.right * np.log(case.S)
 
 
 def _keys(L: int, H: int, first: tuple[int, int] = (0, 0)) -> set[tuple[int, int]]:
@@ -69,9 +62,8 @@ MISTAKES = Mistakes(
         """).makes(drawn=lambda m: m[0].mean(0)),
     layers_averaged=Mistake(f"""You average over the layers. Keep each by itself. {LAYER_1}
         """).makes(drawn=lambda m: m.mean(0), shape=lambda L, B, H, S: (H,)),
-    first_sequence=Mistake("You take the first sequence alone. Take the whole batch.").makes(
-        maps=lambda m, *_: m[:, 0], mean=lambda v: v[:, 0].mean(-1)
-    ),
+    first_sequence=Mistake("""You take the first sequence alone. Take the whole batch.
+        """).makes(maps=lambda m, *_: m[:, 0], mean=lambda v: v[:, 0].mean(-1)),
     transposed=Mistake("""Rows and columns are swapped. In a map a row belongs to a query and sums
         to 1, in a table of scores to a layer.""").makes(
         maps=lambda m, *_: m.swapaxes(-1, -2),
@@ -108,14 +100,13 @@ MISTAKES = Mistakes(
     # The relation score
     offset_sign=Mistake("""Your keys lie on the other side, at query - offset. With offset 1 the key
         is the one to the right.""").makes(relation=lambda c: relation(c.maps, -c.offset)),
-    offset_absolute=Mistake("""A negative offset gives the score of the positive one. With offset -2
-        the key lies two places to the left.
+    offset_absolute=Mistake("""You drop the sign. At offset -2 the key lies two places to the left.
         """).makes(relation=lambda c: relation(c.maps, abs(c.offset))),
     both_sides=Mistake("""You count both sides. The offset has a sign: +2 and -2 are two relations.
         """).makes(relation=_both_sides),
-    counts_outside=Mistake("""You divide by all S queries. Those whose key would fall outside the
-        sequence do not count: divide by S - abs(offset).
-        """).makes(relation=_by_all, adjacency=_by_all),
+    counts_outside=Mistake("""You divide by all S queries. Those whose key would fall outside do not
+        count: divide by S - abs(offset).
+        """).makes(relation=lambda c: c.by_all, adjacency=lambda c: c.by_all),
     wraps_around=Mistake("""Your keys wrap around the end of the sequence. Leave a query out where
         query + offset lies outside of 0 ... S - 1.""").makes(relation=_wrapped),
     argmax_share=Mistake("""You count how often the key gets the largest weight. Average the weight
@@ -139,44 +130,37 @@ MISTAKES = Mistakes(
         """).makes(adjacency=lambda c: np.maximum(c.right, relation(c.maps, 0))),
     # The uniformity
     not_normalised=Mistake(f"""Your entropy is in nats and not yet divided. {LOG_S}
-        """).makes(uniformity=_nats),
+        """).makes(uniformity=lambda c: c.nats),
     bits_not_normalised=Mistake(f"""Your entropy is in bits and not yet divided. {LOG_S} Take both
-        logarithms to the same base.""").makes(uniformity=lambda c: _nats(c) / np.log(2)),
-    mixed_logarithms=Mistake("""Entropy and log S have different bases. Take both logarithms to the
-        same base; which one does not matter then.
-        """).makes(
-        uniformity=lambda c: [c.right * np.log(b) ** p for b in (2, 10) for p in (-1, 1)]
-    ),
+        logarithms to the same base.""").makes(uniformity=lambda c: c.nats / np.log(2)),
+    mixed_logarithms=Mistake("""Entropy and log S have different bases. Take one for both.
+        """).makes(uniformity=lambda c: [c.right * f for f in BASES]),
     sign=Mistake("""Your entropy is negative, as the logarithm of a weight is. Put a minus in front
         of the sum.""").makes(uniformity=lambda c: -c.right),
     reversed=Mistake("""Yours is 1 where a head looks at one key. Uniformity is the other way round:
         1 where all keys get the same.""").makes(uniformity=lambda c: 1 - c.right),
-    wrong_length=Mistake(f"You divide by the logarithm of another number than S. {LOG_S}").makes(
-        uniformity=lambda c: [_nats(c) / np.log(n) for n in (*c.maps.shape[:3], c.S**2)]
-    ),
-    divided_by_S=Mistake(f"You divide by S. {LOG_S}").makes(uniformity=lambda c: _nats(c) / c.S),
+    wrong_length=Mistake(f"""You divide by the logarithm of another number than S. {LOG_S}
+        """).makes(uniformity=lambda c: [c.nats / np.log(n) for n in (*c.maps.shape[:3], c.S**2)]),
+    divided_by_S=Mistake(f"You divide by S. {LOG_S}").makes(uniformity=lambda c: c.nats / c.S),
     perplexity=Mistake(f"""You give the share of keys in use, exp(entropy) / S. {LOG_S}
         """).makes(uniformity=lambda c: (c.S ** entropies(c.maps)).mean((1, 3)) / c.S),
-    averaged_first=Mistake("""You average the maps and take the entropy of the mean. Take the
-        entropy of each row first, then average.""").makes(
-        uniformity=lambda c: [
-            entropies(c.maps.mean(axes, keepdims=True)).mean((1, 3)) for axes in (1, -2, (1, -2))
-        ]
+    averaged_first=Mistake("""You average the maps and take the entropy of the mean. Take that of
+        each row first, then average.""").makes(
+        uniformity=lambda c: [uniformity(c.maps.mean(a, keepdims=True)) for a in (1, -2, (1, -2))]
     ),
     nan_to_zero=Mistake("""You turn the nan of a whole row into 0, and lose what its other weights
         add. Leave out the single weights that are 0.
         """).makes(uniformity=lambda c: (entropies(c.maps) * c.maps.all(-1)).mean((1, 3))),
-    large_epsilon=Mistake("""What you add inside the logarithm is so large that it shifts the
-        entropy. Skip weights of 0, or add something like 1e-12.""").makes(
-        uniformity=lambda c: [entropies(c.maps, more).mean((1, 3)) for more in (0.1, 0.01, 0.001)]
+    large_epsilon=Mistake("""What you add inside the logarithm shifts the entropy. Skip weights of
+        0, or add something like 1e-12.""").makes(
+        uniformity=lambda c: [uniformity(c.maps, more) for more in (0.1, 0.01, 0.001)]
     ),
     nan_at_zero="""A computer takes 0 times log 0 for nan. A weight of 0 adds nothing to the
         entropy: leave it out.""",
     # All three scores
     max_not_mean=Mistake("""You keep the largest value. Take the mean over queries and sequences.
         """).makes(mean=lambda v: [v.max(-1).mean(1), v.max((1, 3))]),
-    sum_not_mean=Mistake("""You add up where a mean is asked for. Divide by how many there are, or
-        the score grows with the batch and the length.
+    sum_not_mean=Mistake("""You add up. Divide by how many there are, or it grows with B and S.
         """).makes(mean=lambda v: [v.sum((1, 3)), v.sum(-1).mean(1), v.mean(-1).sum(1)]),
     one_number=Mistake(f"You average over everything. {ONE_EACH}").makes(shape=lambda *sizes: ()),
     batch_not_averaged=Mistake(f"""You keep the sequences apart. {ONE_EACH}

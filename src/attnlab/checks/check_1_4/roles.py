@@ -18,12 +18,8 @@ Scores = dict[str, np.ndarray]  # by role, (L, H) each
 
 
 def role_scores(maps: np.ndarray) -> Scores:
-    """Give the score behind each name, (L, H), from maps (L, B, H, S, S).
-
-    A relation lies two places or more apart, and at most half of the sequence, so that at least
-    half of the queries count.
-    """
-    half = maps.shape[-1] // 2
+    """Give the score behind each name, (L, H), from maps (L, B, H, S, S)."""
+    half = maps.shape[-1] // 2  # no relation is longer, so that half of the queries count
     offsets = [offset for offset in range(-half, half + 1) if abs(offset) > 1]
     relations = np.stack([relation(maps, offset) for offset in offsets])  # (offsets, L, H)
     near, flat = (Case(score, maps).right for score in ("adjacency", "uniformity"))
@@ -48,8 +44,8 @@ def check_roles(head_roles: Any, maps: np.ndarray) -> int:
 
 def _read_roles(head_roles: Any, L: int, H: int) -> dict[Head, str]:
     """Read the names, with their keys as integers, or say what is wrong with their form."""
-    if not isinstance(head_roles, Mapping):
-        raise MISTAKES.failure("no_dictionary", kind=type(head_roles).__name__)
+    no_dictionary = not isinstance(head_roles, Mapping)
+    MISTAKES.fail_if(no_dictionary, "no_dictionary", kind=type(head_roles).__name__)
     try:
         roles = {(int(i), int(j)): str(name) for (i, j), name in head_roles.items()}
     except (TypeError, ValueError):
@@ -64,9 +60,8 @@ def _read_roles(head_roles: Any, L: int, H: int) -> dict[Head, str]:
         raise MISTAKES.failure("heads_missing", head=missing[0], number=len(heads))
     roles = {head: roles[head].strip().lower() for head in sorted(roles)}
     for head, name in roles.items():
-        if name not in NAMES:
-            names = ", ".join(map(repr, NAMES))
-            raise MISTAKES.failure("unknown_name", head=head, name=name, names=names)
+        facts = {"head": head, "name": name, "names": ", ".join(map(repr, NAMES))}
+        MISTAKES.fail_if(name not in NAMES, "unknown_name", **facts)
     return roles
 
 

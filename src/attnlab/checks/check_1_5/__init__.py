@@ -11,20 +11,11 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from attnlab.checks._diagnose import ask, read_number, show
-from attnlab.checks._figures import curves, is_loglog, read_figures
+from attnlab.checks._diagnose import ask, first_cause, read_number, show
+from attnlab.checks._figures import curves, read_figures
 from attnlab.checks._settings import Exercise
-from attnlab.checks.check_1_5 import profiles
-from attnlab.checks.check_1_5.cases import (
-    BOUNDS,
-    OTHER,
-    RECORDED,
-    SIZES,
-    failing_at,
-    fit,
-    logarithms,
-    tails,
-)
+from attnlab.checks.check_1_5 import cases, profiles
+from attnlab.checks.check_1_5.cases import BOUNDS, OTHER, RECORDED, SIZES, fit, logarithms, tails
 from attnlab.checks.check_1_5.mistakes import MISTAKES, within
 from nbmark.answers import case_rng, record
 from nbmark.graded import CheckFailed, require
@@ -36,8 +27,8 @@ exercise = Exercise("1.5")
 @exercise.check(points=2)
 def measures_memory(profile: Callable) -> str:
     """Show that peak_bytes is the peak of one call, in bytes, for each n by itself."""
-    sizes = case_rng("memory").permutation([1500, 700, 1100]) + 1
-    sizes = np.array(sorted(sizes, key=lambda n: n == 701))  # the smallest last, after larger ones
+    larger = case_rng("memory").permutation([1500, 700, 1100])
+    sizes = np.array([*larger[larger > 700], 700]) + 1  # the smallest last
     peaks = profiles.require_peaks(profile, sizes)
     shares = np.round(peaks / (2 * sizes**2), 2)
     record("peak_bytes over right ones", shares, tolerance=0.05)
@@ -58,15 +49,13 @@ def survives_out_of_memory(profile: Callable) -> str:
     """Show that running out of memory is a result, and any other error is not."""
     sizes, case = [8, 64, 16], "a function that runs out of memory at n = 64"
     with MISTAKES.instead_of(rows_missing="oom_left_out", raised="oom_not_caught"):
-        rows = profiles.run(profile, failing_at(64), sizes, case)
-    if not np.isnan(rows[1, 1:]).all():
-        row = "({:.0f}, {:g}, {:g})".format(*rows[1])
-        raise MISTAKES.failure("oom_as_number", row=row)
-    if np.isnan(rows[[0, 2]]).any():
-        raise MISTAKES.failure("gives_up")
+        rows = profiles.run(profile, cases.failing_at(64), sizes, case)
+    row = "({:.0f}, {:g}, {:g})".format(*rows[1])
+    MISTAKES.fail_if(not np.isnan(rows[1, 1:]).all(), "oom_as_number", row=row)
+    MISTAKES.fail_if(np.isnan(rows[[0, 2]]).any(), "gives_up")
     for error in (ValueError("shapes do not fit"), RuntimeError("shapes do not fit")):
         try:
-            profiles.run(profile, failing_at(64, error), sizes, "a function that raises")
+            profiles.run(profile, cases.failing_at(64, error), sizes, "a function that raises")
         except CheckFailed as failed:
             if failed.cause == "raised" and "shapes do not fit" in failed.message:
                 continue
@@ -86,11 +75,15 @@ def fits_powers(fit_exponent: Callable) -> str:
     noisy = exact * np.exp(rng.permutation([-0.5, -0.2, 0.1, 0.3, 0.4, -0.3]))
     order = rng.permutation(6)
     drawn = [(n, exact), (n, noisy), (n[order], noisy[order])]
-    cases = [([1, 2, 4, 8], [3, 24, 192, 1536])]
-    cases += [(n.tolist(), y.round(3).tolist()) for n, y in drawn]
-    given = _require_fits(fit_exponent, cases)
-    n, y = cases[2]
-    given.append(_require_gaps_left_out(fit_exponent, n, [*y[:4], None, None]))
+    tried = [([1, 2, 4, 8], [3, 24, 192, 1536])]
+    tried += [(n.tolist(), y.round(3).tolist()) for n, y in drawn]
+    given = _require_fits(fit_exponent, tried)
+    n, y = tried[2]
+    gaps = [*y[:4], None, None]
+    with MISTAKES.instead_of(raised="none_not_left_out"):
+        given.append(_ask_fit(fit_exponent, n, gaps))
+    example = show(4, yours=given[-1], right=fit(n, gaps))
+    MISTAKES.fail_if(not same_exponent(given[-1], fit(n, gaps)), "none_not_left_out", example)
     record("exponents", given, tolerance=3e-3)
     for name, peaks in RECORDED.items():
         exponent = _ask_fit(fit_exponent, list(SIZES), list(peaks))
@@ -98,28 +91,15 @@ def fits_powers(fit_exponent: Callable) -> str:
     return "Your fit finds the exponent, with noise and with points that are missing."
 
 
-def _require_fits(fit_exponent: Callable, cases: list[tuple[list, list]]) -> list[float]:
+def _require_fits(fit_exponent: Callable, tried: list[tuple[list, list]]) -> list[float]:
     """Fail unless all points of each case are fitted."""
-    given = [_ask_fit(fit_exponent, n, y) for n, y in cases]
-    right = [fit(n, y) for n, y in cases]
-    off = [i for i in range(len(cases)) if not same_exponent(given[i], right[i])]
-    if off:
-        if np.ptp(given) < 1e-3:
-            cause = "hard_coded"
-        else:
-            logs = [logarithms(n, y) for n, y in cases]
-            cause = MISTAKES.explain_all("exponent", given, logs, same_exponent) or "wrong_fit"
-        n, y = cases[off[0]]
-        raise MISTAKES.failure(cause, show(4, n=n, y=y, yours=given[off[0]], right=right[off[0]]))
-    return given
-
-
-def _require_gaps_left_out(fit_exponent: Callable, n: list, y: list) -> float:
-    """Fail unless the points at which y is None are left out."""
-    with MISTAKES.instead_of(raised="none_not_left_out"):
-        given = _ask_fit(fit_exponent, n, y)
-    if not same_exponent(given, fit(n, y)):
-        raise MISTAKES.failure("none_not_left_out", show(4, yours=given, right=fit(n, y)))
+    given = [_ask_fit(fit_exponent, n, y) for n, y in tried]
+    for found, (n, y) in zip(given, tried, strict=True):
+        if not same_exponent(found, fit(n, y)):
+            made = [MISTAKES.made("exponent", *logarithms(*case)) for case in tried]
+            cause = first_cause(given, made, same_exponent) or "wrong_fit"
+            cause = "hard_coded" if np.ptp(given) < 1e-3 else cause
+            raise MISTAKES.failure(cause, show(4, n=n, y=y, yours=found, right=fit(n, y)))
     return given
 
 
@@ -136,19 +116,18 @@ def _read_exponent(name: str, value: Any) -> float:
 def memory_grows_as_predicted(exponents: Any, measured: Any) -> str:
     """Show that the memory measured here has exponents near 2 and 1 at large n."""
     require(exponents=exponents, measured=measured)
-    if not isinstance(exponents, Mapping) or set(exponents) != set(BOUNDS):
-        raise MISTAKES.failure("wrong_keys")
+    complete = isinstance(exponents, Mapping) and set(exponents) == set(BOUNDS)
+    MISTAKES.fail_if(not complete, "wrong_keys")
     values = {name: _read_exponent(f"exponents[{name!r}]", exponents[name]) for name in BOUNDS}
     rows = _read_measured(measured)
     found = {name: tails(rows[name][-3:], 2)[0] for name in BOUNDS}
-    if all(within(found[OTHER[name]], BOUNDS[name]) for name in BOUNDS):
-        facts = {"value": found["naive"], "other": "fused"}
-        raise MISTAKES.failure("exchanged", what="The exponent of measured['naive']", **facts)
+    exchanged = all(within(found[OTHER[name]], BOUNDS[name]) for name in BOUNDS)
+    facts = {"what": "The exponent of measured['naive']", "value": found["naive"]}
+    MISTAKES.fail_if(exchanged, "exchanged", **facts, other="fused")
     for name, (low, high) in BOUNDS.items():
-        if not low <= found[name] <= high:
-            seen = f"""The peak_bytes in measured[{name!r}] grow with exponent {found[name]:.2f} at
-                the largest n, where {low} to {high} is expected."""
-            raise MISTAKES.failure("measured_wrong", seen=seen)
+        seen = f"""The peak_bytes in measured[{name!r}] grow with exponent {found[name]:.2f} at the
+            largest n, where {low} to {high} is expected."""
+        MISTAKES.fail_if(not low <= found[name] <= high, "measured_wrong", seen=seen)
     for name, value in values.items():
         follows = any(abs(value - tail) < 0.03 for tail in tails(rows[name], 2))
         if not (follows and within(value, BOUNDS[name])):
@@ -165,8 +144,7 @@ def shows_both_curves(fig: Any, measured: Any) -> str:
     require(fig=fig, measured=measured)
     rows = _read_measured(measured)
     drawn = list(curves(read_figures(fig)))
-    if not drawn:
-        raise MISTAKES.failure("no_curves")
+    MISTAKES.fail_if(not drawn, "no_curves")
     for name in BOUNDS:
         for column, what in ((1, "seconds"), (2, "peak_bytes")):
             _require_curve(drawn, f"{what} of {name}", rows[name][:, [0, column]])
@@ -176,15 +154,14 @@ def shows_both_curves(fig: Any, measured: Any) -> str:
 
 def _read_measured(measured: Any) -> dict[str, np.ndarray]:
     """Give the rows, (N, 3), of both profiles at which memory sufficed, from small n to large."""
-    if not isinstance(measured, Mapping) or not BOUNDS.keys() <= measured.keys():
-        seen = "`measured` is no dictionary with the keys 'naive' and 'fused'."
-        raise MISTAKES.failure("measured_wrong", seen=seen)
+    complete = isinstance(measured, Mapping) and BOUNDS.keys() <= measured.keys()
+    seen = "`measured` is no dictionary with the keys 'naive' and 'fused'."
+    MISTAKES.fail_if(not complete, "measured_wrong", seen=seen)
     read = {name: profiles.read_rows(f"measured[{name!r}]", measured[name]) for name in BOUNDS}
     sufficed = {name: rows[(rows > 0).all(1)] for name, rows in read.items()}
     for name, rows in sufficed.items():
-        if len(rows) < 3:
-            seen = f"measured[{name!r}] holds fewer than three sizes at which memory sufficed."
-            raise MISTAKES.failure("measured_wrong", seen=seen)
+        seen = f"measured[{name!r}] holds fewer than three sizes at which memory sufficed."
+        MISTAKES.fail_if(len(rows) < 3, "measured_wrong", seen=seen)
     return {name: rows[rows[:, 0].argsort()] for name, rows in sufficed.items()}
 
 
@@ -194,9 +171,9 @@ def _require_curve(drawn: list[tuple[Axes, np.ndarray]], curve: str, wanted: np.
     if not places:
         found = (MISTAKES.explain("points", points, wanted, same=_shows) for _, points in drawn)
         raise MISTAKES.failure(next(filter(None, found), "curve_missing"), curve=curve)
-    if not any(map(is_loglog, places)):
-        x, y = places[0].get_xscale(), places[0].get_yscale()
-        raise MISTAKES.failure("not_loglog", curve=curve, x=x, y=y)
+    scales = [(ax.get_xscale(), ax.get_yscale()) for ax in places]
+    x, y = scales[0]
+    MISTAKES.fail_if(("log", "log") not in scales, "not_loglog", curve=curve, x=x, y=y)
 
 
 def _shows(points: np.ndarray, wanted: np.ndarray) -> bool:

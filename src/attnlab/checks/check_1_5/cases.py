@@ -57,13 +57,10 @@ class Taken(NamedTuple):
 
 
 class TakesTime:
-    """Keeps the processor busy for ``seconds(n, call)``, and notes in `calls[n]` what each took.
-
-    The calls at each n are numbered from 1 on.
-    """
+    """Keeps the processor busy for ``seconds(n, call)``, and notes in `calls[n]` what each took."""
 
     def __init__(self, seconds: Callable[[int, int], float]) -> None:
-        self.seconds = seconds
+        self.seconds = seconds  # the calls at each n are numbered from 1 on
         self.calls: dict[int, list[Taken]] = defaultdict(list)
 
     def __call__(self, n: int) -> torch.Tensor:

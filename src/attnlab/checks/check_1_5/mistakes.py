@@ -12,6 +12,7 @@ from attnlab.checks.check_1_5.cases import BOUNDS, DEVICE, OTHER, OUTPUT, tails
 
 BEFORE = 8 * 2**20  # bytes that are held before a profile's memory is checked
 UNITS = (2**10, 2**20, 2**30, 1e3, 1e6, 1e9, 1 / 8)
+TOO_FINE = 1e3, 1e6, 1e9  # milliseconds, microseconds, nanoseconds
 BASES = np.log(2), np.log(10), np.log2(10)  # what the logarithms to two bases differ by
 COUNTER = "torch.cuda's three functions" if DEVICE == "cuda" else "`with PeakMemory() as memory:`"
 FILL_AGAIN = "run the cell that fills `measured` once more"
@@ -19,6 +20,11 @@ FILL_AGAIN = "run the cell that fills `measured` once more"
 
 def _slope(x: np.ndarray, y: np.ndarray, degree: int = 1) -> float:
     return np.polyfit(x, y, degree)[0]
+
+
+def _between_points(a: np.ndarray, b: np.ndarray) -> list:
+    steps = [(b[j] - b[i]) / (a[j] - a[i]) for i, j in ((0, -1), (-2, -1), (0, 1))]
+    return [*steps, (np.diff(b) / np.diff(a)).mean()]
 
 
 def _around(values: list[float], tolerance: float) -> list[tuple[float, float]]:
@@ -50,19 +56,16 @@ MISTAKES = Mistakes(
         """).makes(peaks=lambda right: [right / unit for unit in UNITS]),
     peak_not_reset=Mistake("""Once a large n has been measured, smaller ones report its peak. Begin
         the count anew for each n.""").makes(peaks=np.maximum.accumulate),
-    output_only=Mistake("""Your peak_bytes are the size of what the function returns. What it holds
-        on its way there counts as well: measure while it runs.
-        """).makes(peaks=lambda right: 0 * right + OUTPUT),
-    total_not_peak=Mistake("""You add up all that is allocated. Memory that is freed can be used
-        again: asked for is the most that is held at one moment.
-        """).makes(peaks=lambda right: 1.5 * right),
+    output_only=Mistake("""Your peak_bytes are the size of the output. What the function holds on
+        its way counts: measure while it runs.""").makes(peaks=lambda right: 0 * right + OUTPUT),
+    total_not_peak=Mistake("""You add up all that is allocated. Freed memory is used again: asked
+        for is the most held at one moment.""").makes(peaks=lambda right: 1.5 * right),
     summed_over_calls=Mistake("""Your peak_bytes add up several calls. Measure the peak of one call.
         """).makes(peaks=lambda right: [k * right * x for k in range(2, 21) for x in (1, 1.5)]),
     baseline=Mistake("""Your peak_bytes include what was on the device before the call. Subtract
         what is allocated at its start.""").makes(peaks=lambda right: right + BEFORE),
-    whole_process=Mistake(f"""Your peak_bytes are those of the whole process, where the function can
-        hardly be seen. Count what tensors hold: {COUNTER}.
-        """).makes(magnitude=lambda right: (5 * right.max(), np.inf)),
+    whole_process=Mistake(f"""Your peak_bytes are those of the whole process. Count what tensors
+        hold: {COUNTER}.""").makes(magnitude=lambda right: (5 * right.max(), np.inf)),
     not_tensor_memory=Mistake(f"""Your peak_bytes are far too small. Do not divide them by anything.
         Python's own counters, such as tracemalloc, do not see what tensors hold: use {COUNTER}.
         """).makes(magnitude=lambda right: (-np.inf, right.min() / 20)),
@@ -73,9 +76,7 @@ MISTAKES = Mistakes(
     not_timed=Mistake("""Your seconds are 0 or missing. Read a clock before and after the call, such
         as time.perf_counter().""").makes(time=lambda low, high, whole: (-np.inf, low / 1000)),
     wrong_time_unit=Mistake("""Your times are in milliseconds, microseconds or nanoseconds. Give
-        seconds.""").makes(
-        time=lambda low, high, whole: [(unit * low, unit * high) for unit in (1e3, 1e6, 1e9)]
-    ),
+        seconds.""").makes(time=lambda low, high, whole: [(k * low, k * high) for k in TOO_FINE]),
     total_not_one_call=Mistake("""Your seconds are those of several calls together; your profile
         makes {calls}. Give the time of one call.
         """).makes(time=lambda low, high, whole: (high, 1.25 * whole + 0.01)),
@@ -106,28 +107,19 @@ MISTAKES = Mistakes(
     none_not_left_out="""Where memory ran out, y holds None. Leave these points out, n and y
         together, before you take logarithms.""",
     hard_coded="You return the same exponent for different data. Fit what you are given.",
-    no_logarithms=Mistake("""You fit a straight line to n and y themselves. Take the logarithm of
-        both: log y = log c + p log n, and p is the slope.
-        """).makes(exponent=lambda a, b: _slope(np.exp(a), np.exp(b))),
+    no_logarithms=Mistake("""You fit a line to n and y. Take the logarithm of both: log y = log c +
+        p log n, and p is the slope.""").makes(exponent=lambda a, b: _slope(np.exp(a), np.exp(b))),
     log_of_one=Mistake("""You take the logarithm of one of the two. Take that of both, n and y.
         """).makes(exponent=lambda a, b: [_slope(np.exp(a), b), _slope(a, np.exp(b))]),
-    swapped=Mistake("""You fit n against y, which gives 1/p. The logarithm of n is the x axis and
-        that of y the y axis.
-        """).makes(exponent=lambda a, b: [_slope(b, a), 1 / _slope(a, b)]),
+    swapped=Mistake("""You fit n against y, which gives 1/p. Put log n on the x axis, log y on the y
+        axis.""").makes(exponent=lambda a, b: [_slope(b, a), 1 / _slope(a, b)]),
     intercept=Mistake("""You return log c. The exponent is the slope, the first number of
         np.polyfit.""").makes(exponent=lambda a, b: np.polyfit(a, b, 1)[1]),
     two_points=Mistake("""Two of the points decide your exponent, and the noise of both is in it.
-        Fit a line through all points by least squares.""").makes(
-        exponent=lambda a, b: [
-            *((b[j] - b[i]) / (a[j] - a[i]) for i, j in ((0, -1), (-2, -1), (0, 1))),
-            (np.diff(b) / np.diff(a)).mean(),
-        ]
-    ),
-    through_origin=Mistake("""Your line is forced through the origin, as if c were 1. Let it have an
-        intercept, as np.polyfit with degree 1 does.
-        """).makes(exponent=lambda a, b: (a @ b) / (a @ a)),
-    mixed_logarithms=Mistake("""The logarithms of n and of y have different bases. Any base will do,
-        but take the same for both.
+        Fit a line through all points by least squares.""").makes(exponent=_between_points),
+    through_origin=Mistake("""Your line goes through the origin, as if c were 1. Give it an
+        intercept, as np.polyfit does.""").makes(exponent=lambda a, b: (a @ b) / (a @ a)),
+    mixed_logarithms=Mistake("""The logarithms of n and y differ in base. Any base does, if shared.
         """).makes(exponent=lambda a, b: [_slope(a, b) * f**k for f in BASES for k in (1, -1)]),
     rounded=Mistake("""You round the exponent. Return it as it comes out of the fit.
         """).makes(exponent=lambda a, b: [round(_slope(a, b), digits) for digits in (0, 1)]),
@@ -145,9 +137,8 @@ MISTAKES = Mistakes(
     # Own measurements
     wrong_keys="Make `exponents` a dictionary with the keys 'naive' and 'fused'.",
     measured_wrong=f"Repair `profile` first if it has no points yet, and {FILL_AGAIN}.",
-    exchanged=Mistake("""{what} is {value:.2f}, which is the exponent of {other!r}. Look up which of
-        the two keeps a table of n x n weights.
-        """).makes(growth=lambda name, rows: BOUNDS[OTHER[name]]),
+    exchanged=Mistake("""{what} is {value:.2f}, the exponent of {other!r}. Look up which of the two
+        keeps a table of n x n weights.""").makes(growth=lambda name, rows: BOUNDS[OTHER[name]]),
     from_seconds=Mistake("""{what} is that of the seconds. Fit the peak_bytes, the third number.
         """).makes(growth=lambda name, rows: _around(tails(rows, 1), 1e-3)),
     small_n=Mistake("""{what} is {value:.2f}. It includes small n, where what grows like n still

@@ -18,16 +18,14 @@ def read_rows(name: str, value: Any) -> np.ndarray:
     """Read rows of n, seconds and peak_bytes, (N, 3); NaN where there is no finite number."""
 
     def number(item: Any) -> float:
-        if isinstance(item, str):
-            raise MISTAKES.failure("text_for_number", name=name, text=item)
+        MISTAKES.fail_if(isinstance(item, str), "text_for_number", name=name, text=item)
         return np.nan if item is None or not np.isfinite(float(item)) else float(item)
 
     try:
         rows = [[int(n), number(seconds), number(peak)] for n, seconds, peak in value]
     except (TypeError, ValueError):
         rows = []
-    if not rows:
-        raise MISTAKES.failure("wrong_form", name=name)
+    MISTAKES.fail_if(not rows, "wrong_form", name=name)
     return np.array(rows)
 
 
@@ -40,12 +38,10 @@ def run(profile: Callable, fn: Callable, n_values: Sequence[int], case: str) -> 
     require_unchanged("n_values", n_values, asked)
     rows = read_rows("profile(fn, n_values)", rows)
     given, asked = [int(n) for n in rows[:, 0]], list(n_values)
-    if given == asked:
-        return rows
     cause = "rows_missing" if set(given) < set(asked) else "wrong_n"
-    if sorted(given) == sorted(asked):
-        cause = "order"
-    raise MISTAKES.failure(cause, given=given, asked=asked, case=case)
+    cause = "order" if sorted(given) == sorted(asked) else cause
+    MISTAKES.fail_if(given != asked, cause, given=given, asked=asked, case=case)
+    return rows
 
 
 def require_peaks(profile: Callable, sizes: np.ndarray) -> np.ndarray:
@@ -75,8 +71,7 @@ def require_seconds(profile: Callable) -> int:
     fn = TakesTime(lambda n, call: 0.015)
     ((_, seconds, _),) = run(profile, fn, [2], "a function that takes 15 milliseconds")
     calls = fn.calls[2]
-    if not calls:
-        raise MISTAKES.failure("not_called")
+    MISTAKES.fail_if(not calls, "not_called")
     low = 0.8 * min(call.processor for call in calls)
     high = 1.25 * max(call.wall for call in calls) + 0.002
     if not low <= seconds <= high:
@@ -85,16 +80,13 @@ def require_seconds(profile: Callable) -> int:
         example = f"    the function takes 0.015 seconds, yours {seconds:.4g}"
         raise MISTAKES.failure(cause or "wrong_time", example, calls=len(calls))
     uncounted = [call.counting for call in calls].count(False)
-    if uncounted == 0 or (uncounted == 1 and len(calls) > 2):
-        raise MISTAKES.failure("timed_while_counting")
+    slowed = uncounted == 0 or (uncounted == 1 and len(calls) > 2)
+    MISTAKES.fail_if(slowed, "timed_while_counting")
     return len(calls)
 
 
 def require_usual_call(profile: Callable, calls: int) -> None:
-    """Fail where one slow call among those made for an n decides the result.
-
-    Of the calls for the i-th n one is slow, each time another one.
-    """
+    """Fail where one slow call, each time another one, decides the result for an n."""
     waiting = list(range(1, calls + 1)) if calls <= 8 else [1, 2, 3, calls // 2, calls]
     felt: list[int] = []
     for _ in range(3):  # again where the machine was too busy to tell
@@ -126,5 +118,5 @@ def require_synchronised(profile: Callable) -> None:
     """Fail where a clock is read before a CUDA GPU has done its work; pass where there is none."""
     if DEVICE == "cuda":
         ((_, seconds, _),) = run(profile, queue_work, [2], "work that is queued on the GPU")
-        if seconds < measure(queue_work, 1, device="cuda").seconds / 2:
-            raise MISTAKES.failure("not_synchronised")
+        least = measure(queue_work, 1, device="cuda").seconds / 2
+        MISTAKES.fail_if(seconds < least, "not_synchronised")

@@ -183,6 +183,16 @@ def by_query(mha, x, mask):
     return largest
 
 
+def by_two_tokens(mha, x, mask):
+    mha.eval()
+    before, largest = mha(x, x, x, mask)[0], 0.0
+    for t in range(1, x.shape[1]):
+        y = x.clone()
+        y[:, t - 1 : t + 1] += 1
+        largest = max(largest, (mha(y, y, y, mask)[0] - before)[:, :t].abs().max().item())
+    return largest
+
+
 LEAKS = {
     "weights read": (by_weights, "reads_weights", "outputs"),
     "mask read": (by_mask, "module_not_called", "Run the module"),
@@ -198,6 +208,7 @@ LEAKS = {
         "changes_several",
         "token t alone",
     ),
+    "two tokens at once": (by_two_tokens, "changes_several", "token t alone"),
     "mask not handed on": (
         measure(run=lambda mha, y, mask: mha(y, y, y)[0]),
         "mask_ignored",
