@@ -19,6 +19,10 @@ PAGE = """<!doctype html><html lang="en" data-content_root="./"><title>A figure<
 <script src="figure_host.js"></script></html>"""
 
 
+# A file from disk that the browser remembers cannot be exchanged.
+SERVED = pytest.mark.parametrize("page", ["server"], indirect=True)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Write a page with the figure alone, and the model beside it."""
@@ -84,6 +88,7 @@ def test_more_pieces_than_fit_are_left_out_and_counted(page):
     expect(slider).to_have_attribute("aria-valuetext", "[SEP]")
 
 
+@SERVED
 @pytest.mark.parametrize("body", [None, "", "attnlabShard('layer-3', 'AAAA');"])
 def test_a_missing_or_broken_file_is_said_and_the_list_still_works(page, body):
     def answer(route):
@@ -100,6 +105,7 @@ def test_a_missing_or_broken_file_is_said_and_the_list_still_works(page, body):
     load(page)
 
 
+@SERVED
 def test_loading_can_be_cancelled_and_taken_up_again(page):
     held = []
     page.route("**/layer-0.js", held.append)
