@@ -28,7 +28,7 @@ def folder(tmp_path_factory):
     """Write a page with the figure alone, and the model beside it."""
     folder, figure = tmp_path_factory.mktemp("page"), HeadsOverview()
     module = json.dumps({"esm": figure._esm, "css": figure._css}).replace("</", "<\\/")
-    state = json.dumps(figure.state()).replace("<", "\\u003c")
+    state = json.dumps(figure.state() | {"title": figure.title}).replace("<", "\\u003c")
     folder.joinpath("index.html").write_text(PAGE.format(state, module), encoding="utf-8")
     shutil.copy(ROOT / "tools/sphinx_ext/static/figure_host.js", folder)
     live.write(folder / live.FOLDER)
@@ -108,12 +108,11 @@ def test_a_missing_or_broken_file_is_said_and_the_list_still_works(page, body):
 @SERVED
 def test_loading_can_be_cancelled_and_taken_up_again(page):
     held = []
-    page.route("**/layer-0.js", held.append)
-    page.get_by_role("button", name="Load the model").click()
+    page.route("**/layer-0.js", lambda route: held.append(route))
+    with page.expect_request("**/layer-0.js"):
+        page.get_by_role("button", name="Load the model").click()
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("status")).to_contain_text("Stopped")
-    while not held:
-        page.wait_for_timeout(50)
     page.unroute("**/layer-0.js")
     held[0].continue_()
     load(page)
