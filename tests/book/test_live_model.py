@@ -2,8 +2,10 @@
 
 import json
 import shutil
+from types import SimpleNamespace
 
 import pytest
+from docutils.utils import new_document
 from files import ROOT
 from living import PATIENCE
 from playwright.sync_api import expect
@@ -48,6 +50,21 @@ def page(request, browser, folder, serve):
     yield opened
     opened.context.close()
     assert opened.errors == []
+
+
+def test_the_model_is_written_with_the_page_that_has_the_figure_and_with_no_other(
+    tmp_path, monkeypatch
+):
+    monkeypatch.syspath_prepend(ROOT / "tools/sphinx_ext")
+    from figure_pages import Mount
+    from live_model import write_model
+
+    for name, written in (("Bottleneck", False), ("HeadsOverview", True)):
+        doctree = new_document("page")
+        doctree += Mount(state={"_anywidget_id": f"attnlab.figures.some.{name}"})
+        write_model(SimpleNamespace(outdir=tmp_path), "page", "", {}, doctree)
+        assert tmp_path.joinpath(live.FOLDER, "start.js").is_file() == written
+    write_model(SimpleNamespace(outdir=tmp_path), "search", "", {}, None)
 
 
 def load(page):
@@ -113,7 +130,6 @@ def test_loading_can_be_cancelled_and_taken_up_again(page):
         page.get_by_role("button", name="Load the model").click()
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("status")).to_contain_text("Stopped")
-    page.unroute("**/layer-0.js")
     held[0].continue_()
     load(page)
     assert len([url for url in page.asked if "layer-0" in url]) == 1
