@@ -54,14 +54,21 @@ export const describe = ({ score, layer, head }, { pieces, scores, above, map, t
 const words = (pieces) => pieces.split(" ").slice(1, -1).join(" ");
 
 // Paints weights, in thousandths, as the pixels of a canvas.
-const pixels = (canvas, map, S) => {
-  const hue = getComputedStyle(canvas).getPropertyValue("--attn-0");
-  const colour = [1, 3, 5].map((at) => parseInt(hue.slice(at, at + 2), 16));
+const pixels = (canvas, map, S, colour) => {
   change(canvas, { width: S, height: S });
   const image = new ImageData(S, S);
-  for (let i = 0; i < S; i++)
-    for (let j = 0; j < S; j++) image.data.set([...colour, 0.255 * map[i][j]], 4 * (i * S + j));
+  for (let i = 0, at = 0; i < S; i++)
+    for (let j = 0; j < S; j++) {
+      for (let part = 0; part < 3; part++) image.data[at++] = colour[part];
+      image.data[at++] = 0.255 * map[i][j];
+    }
   canvas.getContext("2d").putImageData(image, 0, 0);
+};
+
+// The red, green and blue of the first hue, as the style has it.
+const colourOf = (node) => {
+  const hue = getComputedStyle(node).getPropertyValue("--attn-0");
+  return [1, 3, 5].map((at) => parseInt(hue.slice(at, at + 2), 16));
 };
 
 // Waits for start.js, which brings window.attnlabModel. Nothing is asked for before.
@@ -164,14 +171,14 @@ const wall = (ui) => {
   });
   overview.node.classList.add("attn-many", "attn-wall");
   let shown = null;
-  const paint = (heads, S) => {
+  const paint = (heads, S, colour) => {
     if (shown === heads) return;
     shown = heads;
     overview.node.querySelectorAll("tbody td").forEach((cell, at) => {
       const button = cell.lastChild;
       if (button === cell.firstChild)
         cell.prepend(el("canvas", { "aria-hidden": true, onclick: () => button.click() }));
-      pixels(cell.firstChild, heads[Math.floor(at / 12)][at % 12], S);
+      pixels(cell.firstChild, heads[Math.floor(at / 12)][at % 12], S, colour);
     });
   };
   return { ...overview, pictures: paint };
@@ -222,13 +229,14 @@ const build = (root, ui, { sentences }) => {
       text: (value) => fixed(100 * value, 0),
       pressed: (i, j) => i === layer - 1 && j === head - 1,
     });
-    overview.pictures(heads, S);
+    const colour = colourOf(root);
+    overview.pictures(heads, S, colour);
     large.node.hidden = S > FITS;
     picture.hidden = !large.node.hidden;
     large.node.style.setProperty("--rows", S);
     if (picture.hidden)
       large.paint({ rows: pieces, columns: pieces, values: map, pressed: (i) => i === token });
-    else pixels(picture, heads[layer - 1][head - 1], S);
+    else pixels(picture, heads[layer - 1][head - 1], S, colour);
     const band = `0 ${(100 * token) / (S - 1)}% / 100% ${100 / S}%`;
     picture.style.background = `linear-gradient(${tint(0.5, 1)} 0 0) ${band} no-repeat`;
     change(query, { max: S - 1, "aria-valuetext": pieces[token] });
