@@ -34,13 +34,13 @@ ODD = [
 
 
 def texts(n: int = 200) -> list[str]:
-    """Give the page's sentences, odd ones, and random words of up to 64 pieces, mixed."""
+    """Give the odd ones first, then the page's sentences and random words, mixed."""
     draw = random.Random(0)
     words = minilm.vocabulary()
     drawn = [
         " ".join(draw.choices(words, k=draw.choice((3, 9, 16, 30, 62)))).replace("##", "")
         for _ in range(200 - len(OWN) - len(ODD))
     ]
-    everything = OWN + ODD + drawn
-    draw.shuffle(everything)
-    return everything[:n]
+    rest = OWN + drawn
+    draw.shuffle(rest)
+    return (ODD + rest)[:n]

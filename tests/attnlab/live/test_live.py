@@ -13,7 +13,7 @@ from live_texts import texts
 from attnlab import live, minilm
 
 # All 200 take a minute; ATTNLAB_TEXTS=200 tries them.
-N = int(os.environ.get("ATTNLAB_TEXTS", "24"))
+N = int(os.environ.get("ATTNLAB_TEXTS", "40"))
 ANSWER = Path(__file__).with_name("answer.mjs")
 
 
