@@ -183,13 +183,13 @@ def roofline(
     intensities : operations a byte, marked by a dotted line each
     points : operations a byte, TFLOP/s that were measured, and the chip
     """
-    fig, ax = plotting.panel(6.4, 2.6)
+    fig, ax = plotting.panel(4.8, 2.6)
     x = np.geomspace(16, 1024, 200)
     hues = dict(zip(chips, plotting.COLOURS, strict=False))
     for name, (speed, bandwidth) in chips.items():
         ax.loglog(x, np.minimum(speed, bandwidth * x), color=hues[name])
         ridge = f"{name}: ridge at {speed / bandwidth:.0f}"
-        ax.annotate(ridge, (600, 1.1 * speed), color=hues[name], ha="center")
+        ax.annotate(ridge, (1000, 1.1 * speed), color=hues[name], ha="right", fontsize=8.5)
     for name, where in intensities.items():
         ax.axvline(where, color=plotting.INK, linewidth=0.8, linestyle=":")
         ax.annotate(name, (where, 14), rotation=90, ha="right", va="bottom", fontsize=8.5)

@@ -200,6 +200,27 @@ def test_a_figure_keeps_its_height_when_a_control_goes_back(open_page, figure, c
     assert heights[0] == pytest.approx(heights[1], abs=1)
 
 
+def test_a_copied_link_opens_the_figure_as_it_was(open_page, home):
+    root, _ = open_figure(open_page, MemoryCalculator)
+    root.get_by_role("button", name="70B model, 128k", exact=True).click()
+    root.get_by_label("With the backward pass", exact=True).check()
+    moved = MemoryCalculator(n=131072, heads=64, d_k=128, training=True)
+    expect_said(root, moved.describe())
+    root.page.wait_for_function("location.hash.startsWith('#MemoryCalculator:')")
+    other = root.page.context.new_page()
+    other.goto(root.page.url)
+    expect_said(other.locator(f'.attn-live[aria-label="{moved.title}"]'), moved.describe())
+
+
+def test_a_link_that_was_cut_or_holds_another_kind_of_value_changes_nothing(browser, home):
+    for state in ("{", '{"n":"many","gpus":3,"unknown":1}', "[1]", "null"):
+        page = browser.new_page()
+        page.goto(f"{home}chapters/1_09_complexity.html#MemoryCalculator:{state}")
+        root = page.locator(f'.attn-live[aria-label="{MemoryCalculator().title}"]')
+        expect_said(root, MemoryCalculator().describe())
+        page.close()
+
+
 def test_the_cell_under_the_pointer_is_explained(open_page):
     root, _ = open_figure(open_page, AttentionByHand)
     root.get_by_role("button", name="q₂, k₁: 1", exact=True).hover()
@@ -259,7 +280,7 @@ def test_flash_keeps_its_height_on_a_phone_while_it_plays(open_page):
             heights.add(root.evaluate("(tag) => tag.offsetHeight"))
             root.get_by_role("button", name="Next").click()
             expect_said(root, FlashStepper(step=step, block_q=int(block)).describe())
-        assert len(heights | {root.evaluate("(tag) => tag.offsetHeight")}) == 1
+        assert max(heights) - min(heights) < 10  # a line of text has 20
 
 
 def test_nothing_plays_where_less_motion_is_wanted(open_page):

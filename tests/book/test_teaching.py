@@ -23,11 +23,11 @@ SIGHT = """() => {
     bare: lines.filter((line) => /\\b(True|False)\\s*$/.test(line)),
   };
 }"""
-TAUGHT = [f"chapters/{path.stem}" for path in sorted((ROOT / "chapters").glob("1_0[1-8]_*.ipynb"))]
-TAUGHT += ["chapters/1_10_flash_attention"]
-# Pages about code may show more of it.
-MOST_CODE = {"chapters/1_07_computation_flow": 0.35, "chapters/1_08_implementation": 0.35}
-MOST_CODE |= {"chapters/1_10_flash_attention": 0.35}
+TAUGHT = [
+    f"chapters/{path.stem}" for path in sorted((ROOT / "chapters").glob("1_[01][0-9]_*.ipynb"))
+]
+# Pages about code and cost may show more of it.
+MOST_CODE = dict.fromkeys(TAUGHT[6:], 0.35)
 MOST_SCREENS = {"chapters/1_06_multi_head": 18}
 
 

@@ -19,7 +19,7 @@ from nbclient.exceptions import CellExecutionComplete
 from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbCell, IPyNbFile, coalesce_streams
 
-from nbmark.running import QUIET
+from nbmark.running import SETTINGS
 
 
 class Recorder:
@@ -29,7 +29,7 @@ class Recorder:
         self.path = path
         self.notebook = nbformat.read(path, as_version=4)
         self.mark = fingerprint(self.notebook, path, ROOT)
-        self.client = NotebookClient(self.notebook, config=QUIET, record_timing=False)
+        self.client = NotebookClient(self.notebook, **SETTINGS)
         self.cells = code_cells(self.notebook)
         self.missing = set(range(len(self.cells)))
         self.running, self.message = 0, ""

@@ -4,6 +4,7 @@ const [N, BLOCK_K] = [8, 2];
 // Two numbers of 4 bytes a row each. The arrows stand here and not in the cells: in some fonts they
 // are higher than figures, and the rows would grow.
 const COLUMNS = ["Q →", "K →", "V →", "O ←", "m, ℓ ←"];
+const NOTHING = "\u00a0"; // as high as a number
 const places = (start, stop) => Array.from({ length: stop - start }, (_, i) => start + i);
 const ALL = places(0, N);
 
@@ -143,7 +144,7 @@ const build = (root, ui) => {
       rows: names,
       columns: COLUMNS,
       values: result.times.map((times, i) => times.map((t, c) => (result.now[i][c] ? 1 : t && 0.3))),
-      text: (value, i, c) => String(result.times[i][c] || ""),
+      text: (value, i, c) => String(result.times[i][c] || NOTHING),
     });
     const before = tiles(block_q, causal).slice(0, done);
     const at = (i, j, tile) => tile.q[0] <= i && i < tile.q[1] && tile.k[0] <= j && j < tile.k[1];
@@ -153,7 +154,7 @@ const build = (root, ui) => {
       values: ALL.map((i) => ALL.map((j) => (at(i, j, { q, k }) ? 1 : before.some((t) => at(i, j, t)) ? 0.3 : 0))),
       text: (value, i, j) => {
         const score = value === 1 ? rows[i - q[0]].scores[j - k[0]] : null;
-        return score === null ? "" : fixed(score, 1);
+        return score === null ? NOTHING : fixed(score, 1);
       },
       blocked: (i, j) => causal && j > i,
     });
@@ -165,7 +166,7 @@ const build = (root, ui) => {
       columns: held.map((_, i) => `query ${names[q[0] + i]}`),
       values: parts.map((_, part) => held.map((values) => values[part])),
       largest: Infinity,
-      text: (value) => (value === null ? "\u00a0" : fixed(value, 2)),
+      text: (value) => (value === null ? NOTHING : fixed(value, 2)),
     });
     const { moved, flash, naive } = result;
     cost.paint(["so far", "in all", "naive"], [moved, flash, naive], { largest: naive, text: String });

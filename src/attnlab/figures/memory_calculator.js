@@ -65,7 +65,7 @@ const chart = (gpus) => {
   const low = 38 + 20 * gpus.length + 22;
   const ticks = ["MiB", "GiB", "TiB", "PiB"].map((unit, i) => [x(2 ** (20 + 10 * i)), `1 ${unit}`]);
   const marks = gpus.map(([, gib]) =>
-    svg("line", { x1: x(gib * GIB), x2: x(gib * GIB), y1: 20, y2: low, style: "stroke:var(--attn-2)", "stroke-width": 0.7 }),
+    svg("line", { x1: x(gib * GIB), x2: x(gib * GIB), y1: 20, y2: 60, style: "stroke:var(--attn-2)", "stroke-width": 0.7 }),
   );
   const rows = ["naive", "Flash", ...gpus.map(([name]) => name)].map((name, i) => {
     const bar = svg("rect", { x: 66, y: 24 + 20 * i, height: 12, style: `fill:var(--attn-${Math.min(i, 2)})`, "fill-opacity": i > 1 ? 0.5 : 1 });

@@ -64,12 +64,48 @@
     return loaded.get(name);
   };
 
+  // A figure's state stands in the address once it was moved, so that a copied link opens it:
+  // #Name:{"trait":value}, the traits that differ from the page's own. Data that no control sets
+  // (arrays and objects) are left out, and what is of another kind than the page's is not taken.
+  const plain = (value) => typeof value !== "object";
+  const asked = (name) => {
+    try {
+      const text = decodeURIComponent(location.hash);
+      return text.startsWith(`#${name}:`) ? JSON.parse(text.slice(name.length + 2)) : null;
+    } catch {
+      return null; // a link that somebody cut
+    }
+  };
+  const share = (name, model, traits) => {
+    let later = 0;
+    const write = () => {
+      const moved = Object.entries(traits).filter(
+        ([trait, value]) => plain(value) && model.get(trait) !== value,
+      );
+      const state = Object.fromEntries(moved.map(([trait]) => [trait, model.get(trait)]));
+      const text = encodeURIComponent(JSON.stringify(state));
+      history.replaceState(history.state, "", `#${name}:${text}`);
+    };
+    model.on("change", () => {
+      clearTimeout(later); // browsers allow few changes of the address a second
+      later = setTimeout(write, 300);
+    });
+  };
+
   const waiting = new Set(document.querySelectorAll(".figure-mount"));
   async function mount(place) {
     if (!waiting.delete(place)) return;
     try {
       const widget = await load(place.dataset.module);
-      const model = new Model(JSON.parse(place.firstElementChild.textContent));
+      const { module: name } = place.dataset;
+      const traits = JSON.parse(place.firstElementChild.textContent);
+      const wanted = asked(name);
+      const taken = Object.entries(wanted ?? {}).filter(
+        ([trait, value]) => plain(traits[trait]) && typeof traits[trait] === typeof value,
+      );
+      const model = new Model({ ...traits, ...Object.fromEntries(taken) });
+      share(name, model, traits);
+      if (wanted) place.scrollIntoView({ block: "center" });
       const el = document.createElement("div");
       place.append(el);
       await widget.initialize?.({ model });
