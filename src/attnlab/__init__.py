@@ -32,7 +32,7 @@ module                   section       holds
 `flash`, `flash_tiles`   1.10          Flash attention; its tile loops, forward and backward
 `flash_triton`           1.10          the same on a GPU; `flash_triton_kernels` has the programs
 `plotting`, `maps`       all           the book's look: heat maps, log-log plots; maps side by side
-`drawings`               1.1           networks as boxes and arrows
+`drawings`               1.1, 1.10     networks as boxes and arrows; tiles and the loops over them
 `figures`                all           interactive figures, one module each
 `checks`                 exercises     what graded cells call
 `arguments`              -             refuses numbers that are none, for all of the above

@@ -1,6 +1,9 @@
-"""Drawings of networks as boxes and arrows, in the book's look."""
+"""Drawings of networks and of tiles as boxes and arrows, in the book's look."""
+
+from itertools import product
 
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 
 from attnlab import plotting
 
@@ -51,3 +54,54 @@ def encoder_decoder(ax: Axes, *, repeated: bool) -> None:
             ax.annotate("", (x, 0), (x, -1), arrowprops=rail)
     ax.axis((-0.5, 8.5, -1.4, 1.4))
     ax.axis("off")
+
+
+def tiles(ax: Axes, *, here: tuple[int, int] = (1, 2), blocks: int = 4) -> None:
+    """Draw the tiles of Flash Attention while its two loops stand at one of them.
+
+    Parameters
+    ----------
+    ax : Axes
+        Emptied of its frame and ticks.
+    here : tuple of int
+        The tile that is computed: its block of queries, and its block of keys and values.
+    blocks : int
+        How many blocks of each there are.
+    """
+    row, column = here
+    for place in product(range(blocks), repeat=2):
+        _square(ax, place, filled=place <= here, alpha=1 if place == here else 0.2)
+    for b in range(blocks):
+        _square(ax, (b, -1.2), name=f"$Q_{b + 1}$", on_chip=b == row)
+        _square(ax, (-1.2, b), name=f"$K_{b + 1}, V_{b + 1}$", on_chip=b == column)
+    box = {"boxstyle": "round", "fc": "none", "ec": plotting.COLOURS[0]}
+    centred = {"ha": "center", "va": "center"}
+    ax.text(blocks + 1.5, row + 0.5, r"$m,\ \ell,\ \tilde{O}$", bbox=box, fontsize=11, **centred)
+    style = {"arrowstyle": "-|>", "color": GREY, "shrinkA": 0, "shrinkB": 0}
+    loops = (((0, -1.5), (blocks, -1.5)), ((-1.5, 0), (-1.5, blocks)))
+    for tail, tip in (*loops, ((blocks, row + 0.5), (blocks + 0.7, row + 0.5))):
+        ax.annotate("", tip, tail, arrowprops=style)
+    ax.text(blocks / 2, -1.85, "inner loop", fontsize=9, **centred)
+    ax.text(-1.85, blocks / 2, "outer loop", fontsize=9, rotation=90, **centred)
+    ax.axis((-2.2, blocks + 2.5, blocks + 0.1, -2.2))
+    ax.set_aspect("equal")
+    ax.axis("off")
+
+
+def _square(
+    ax: Axes,
+    place: tuple[float, float],
+    *,
+    filled: bool = False,
+    alpha: float = 1,
+    name: str = "",
+    on_chip: bool = False,
+) -> None:
+    """Draw a tile, or a block with its name; `place` is a row and a column."""
+    row, column = place
+    fill = (plotting.COLOURS[0], alpha) if filled else "none"
+    edge = plotting.COLOURS[0] if on_chip else GREY
+    width = 1.8 if on_chip else 0.8
+    square = Rectangle((column, row), 1, 1, facecolor=fill, edgecolor=edge, linewidth=width)
+    ax.add_patch(square)
+    ax.text(column + 0.5, row + 0.5, name, ha="center", va="center", fontsize=8)
