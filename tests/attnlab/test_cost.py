@@ -10,6 +10,7 @@ from torch.utils import flop_counter
 
 from attnlab import cost
 from attnlab.attention import scaled_dot_product_attention
+from attnlab.flash import flash_attention
 from attnlab.multihead import MultiHeadAttention, count_parameters
 from attnlab.profiling import measure
 
@@ -111,14 +112,27 @@ def test_what_attention_keeps_is_exact_where_nobody_could_allocate_it():
     assert cost.map_bytes(1, 1, 32768, 32768) == 4 * 2**30
 
 
+@pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_what_the_fused_kernel_keeps_for_its_backward_is_exact(dtype):
+def test_what_the_fused_kernel_keeps_for_its_backward_is_exact_with_a_mask_and_without(
+    dtype, causal
+):
     sizes = B, H, S_q, *_ = 2, 3, 5, 7, 11, 11
     Q, K, V = inputs(*sizes, dtype=dtype)
-    kept = bytes_kept_for_backward(lambda: functional.scaled_dot_product_attention(Q, K, V))
+    fused = functional.scaled_dot_product_attention
+    kept = bytes_kept_for_backward(lambda: fused(Q, K, V, is_causal=causal))
     assert kept == cost.flash_saved_bytes(*sizes, dtype.itemsize)
-    _, statistics = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(Q, K, V)
+    kernel = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+    _, statistics = kernel(Q, K, V, is_causal=causal)
     assert statistics.nbytes == cost.flash_extra_bytes(B, H, S_q)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_our_flash_attention_keeps_two_numbers_a_query_as_algorithm_1_of_2022_does(causal):
+    sizes = B, H, S_q, *_ = 2, 3, 5, 7, 11, 13
+    Q, K, V = inputs(*sizes)
+    kept = bytes_kept_for_backward(lambda: flash_attention(Q, K, V, is_causal=causal))
+    assert kept == cost.flash_saved_bytes(*sizes) + cost.flash_extra_bytes(B, H, S_q)
 
 
 def some_mask(S_q, S_k):
