@@ -126,7 +126,7 @@ def test_icons_come_from_the_small_font(browser, homes, page):
 
 
 @pytest.mark.parametrize(
-    ("word", "formula"), [("softmax", "(t−1)"), ("variance", "1/√(d_k)"), ("sqrt", "")]
+    ("word", "formula"), [("softmax", "QK⊤/(√(d_k))"), ("variance", "1/√(d_k)"), ("sqrt", "")]
 )
 def test_an_excerpt_of_the_search_shows_a_formula_as_a_line_and_no_tex(
     browser, homes, word, formula
