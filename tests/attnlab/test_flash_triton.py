@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 
+import attnlab
 from attnlab.flash_triton import flash_attention
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,6 +82,9 @@ def tensors(dtype=torch.float32, device="cpu"):
 
 def test_without_triton_the_call_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "triton", None)
+    # Another test of this process may have imported the kernels already.
+    monkeypatch.delitem(sys.modules, "attnlab.flash_triton_kernels", raising=False)
+    monkeypatch.delattr(attnlab, "flash_triton_kernels", raising=False)
     with pytest.raises(ModuleNotFoundError, match=r"pip install -e '\.\[triton\]'`, or call attn"):
         flash_attention(*tensors())
 
