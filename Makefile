@@ -12,10 +12,10 @@ unexport $(filter PYTHON%,$(.VARIABLES)) JUPYTER_PATH JUPYTER_CONFIG_PATH MPLBAC
 export PYTHONIOENCODING := :replace
 export JUPYTER_PREFER_ENV_PATH := 1
 export SOLUTIONS
-book check test lint bench: export IPYTHONDIR := $(CURDIR)/_build/ipython
+book check test lint bench times: export IPYTHONDIR := $(CURDIR)/_build/ipython
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab check test test-fast lint tidy release lock bench bench-pages profile-gpu story clean env
+.PHONY: help book serve lab check test test-fast lint tidy release lock bench bench-pages profile-gpu times story clean env
 
 help: ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -65,6 +65,9 @@ bench-pages: book ## Weigh the pages and time them on a slow line in Chromium; f
 
 profile-gpu: env ## Measure attention on this CUDA GPU and record it in chapters/data
 	@$(VENV_PYTHON) tools/profile_gpu.py
+
+times: env ## Record the times that the book's curves show, on an idle machine
+	@$(VENV_PYTHON) tools/record_times.py
 
 story: env ## Train the models of the chapter's running example again (3 minutes)
 	@$(VENV_PYTHON) tools/story.py

@@ -1,5 +1,7 @@
 """Execute notebooks with progress, and keep their outputs where MyST-NB looks for them."""
 
+import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -19,6 +21,9 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 from nbmark import running
 
 TRACEBACK_LINES = 15
+# Curves of time are drawn from the recorded times (attnlab.profiling.steady).
+STEADY = {"ATTNLAB_TIMES": "recorded"}
+MEASURED = re.compile(r"≈ [^;\n]*")  # a value that is another one in each run
 KERNEL_LOG = BUILD / "kernel.log"
 
 
@@ -81,6 +86,19 @@ def describe(error: Exception, path: Path, cell: NotebookNode | None) -> str:
     return "\n".join([f"{where}:", *lines[-TRACEBACK_LINES:]])
 
 
+def take_committed_values(executed: NotebookNode, committed: NotebookNode) -> None:
+    """Put committed values in the place of measured ones, where all else that was printed is equal.
+
+    So a page shows in a cell's output the value that its line *Measured* shows, and one source
+    gives one book. Tests compare each run with what is committed.
+    """
+    for cell, stored in zip(executed.cells, committed.cells, strict=True):
+        for output, before in zip(cell.get("outputs", ()), stored.get("outputs", ()), strict=False):
+            texts = output.get("text", ""), before.get("text", "")
+            if all(texts) and len({MEASURED.sub("≈", text) for text in texts}) == 1:
+                output.text = before.text
+
+
 class Outputs:
     """The outputs of executed notebooks, in the cache that MyST-NB reads.
 
@@ -105,6 +123,7 @@ class Outputs:
 
         An interruption at any moment leaves it stale.
         """
+        take_committed_values(notebook, nbformat.read(path, as_version=4))
         bundle = CacheBundleIn(notebook, str(path))
         with one_at_a_time("outputs"):
             self.cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
@@ -129,6 +148,7 @@ def notebooks() -> list[Path]:
 
 def execute_all() -> list[ToolError]:
     """Execute the notebooks whose outputs are not fresh; go on after a failure."""
+    os.environ.update(STEADY)
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     timeout = config["execute"]["timeout"]
     outputs = Outputs()

@@ -76,6 +76,11 @@ def data_named(code: str, data: Path) -> Iterator[Path]:
             yield path
 
 
+def printed(cell: NotebookNode) -> list[str]:
+    """Give what is committed as printed by a cell; its measured values stand on the page."""
+    return [output.text for output in cell.outputs if "text" in output]
+
+
 def fingerprint(notebook: NotebookNode, path: Path, root: Path) -> str:
     """Hash all that the outputs of a notebook at `path` depend on."""
     cells = code_cells(notebook)
@@ -85,6 +90,6 @@ def fingerprint(notebook: NotebookNode, path: Path, root: Path) -> str:
         for name in imported_names(to_python(cell.source), package=""):
             files.update(files_of(name, root / "src"))
         files.update(data_named(cell.source, path.parent / "data"))
-    own = repr([(cell.source, cell.metadata.get("tags", [])) for cell in cells])
+    own = repr([(c.source, c.metadata.get("tags", []), printed(c)) for c in cells])
     versions = f"{platform.python_version()} {platform.machine()} {path.relative_to(root)}"
     return hashlib.sha256(f"{own}\n{versions}\n{hash_files(files, root)}".encode()).hexdigest()

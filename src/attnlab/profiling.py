@@ -1,11 +1,14 @@
 """Measuring on real hardware, and saying so where the hardware is missing."""
 
 import gc
+import json
 import math
+import os
 import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -14,6 +17,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
 from attnlab.arguments import check_counts
+from attnlab.measurement_records import write_record
 from attnlab.peak_memory import PeakMemory
 from nbmark.skip import skip_cell
 
@@ -21,6 +25,8 @@ Item = TypeVar("Item")
 
 # What errors say of memory that ran out: of CUDA, of its libraries, of PyTorch on a CPU.
 OUT_OF_MEMORY = ("out of memory", "STATUS_ALLOC_FAILED", "DefaultCPUAllocator")
+
+USE_OF_TIMES = "ATTNLAB_TIMES"  # "recorded" in a build of the book, "record" in `make times`
 
 
 def require_cuda(
@@ -162,6 +168,38 @@ def fit_exponent(n: Sequence, y: Sequence, n_min: float = 1024) -> PowerLaw:
     slope, offset = np.polyfit(x, y, 1)
     residual = ((y - offset - slope * x) ** 2).sum() / (len(x) - 2)
     return PowerLaw(float(slope), math.sqrt(residual / ((x - x.mean()) ** 2).sum()))
+
+
+def steady(path: str | Path, name: str, measured: dict[str, list[float]]) -> dict:
+    """Give the times to draw: those measured just now, or in a build of the book recorded ones.
+
+    No two runs take the same time. So that one source gives one book, byte for byte, the build
+    draws what ``make times`` recorded on one machine; what a page claims of times is still measured
+    in each run of the tests.
+
+    Parameters
+    ----------
+    path : str or Path, the file of records, from the notebook's folder
+    name : str, of this measurement in the file
+    measured : dict of str to list of float, the times of each curve
+
+    Raises
+    ------
+    LookupError
+        In a build, if the file holds no record of just these curves with just as many points.
+    """
+    use, path = os.environ.get(USE_OF_TIMES), Path(path)
+    if use not in {"recorded", "record"}:
+        return measured
+    records = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    if use == "record":
+        short = {curve: [float(f"{t:.4g}") for t in times] for curve, times in measured.items()}
+        write_record(path, records | {name: short})
+        return measured
+    recorded = records.get(name, {})
+    if {c: len(t) for c, t in recorded.items()} != {c: len(t) for c, t in measured.items()}:
+        raise LookupError(f"{path} holds no such times of {name!r}: run `make times`")
+    return {curve: recorded[curve] for curve in measured}
 
 
 def progress(items: Iterable[Item], label: str) -> Iterator[Item]:

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from tiny import NUMBERS
+from tiny import NUMBERS, TinyBook
 
 PAGE = "chapters/1_02_numbers.html"
 BAD_START = """\
@@ -38,6 +38,23 @@ def test_the_first_build_executes_every_notebook_and_says_where_the_book_is(tiny
     assert f"Open {tiny.html / 'index.html'} or run `make serve`." in output
     assert "the value is 1" in tiny.page(PAGE)
     assert "WARNING" not in output
+
+
+def files_of(tiny) -> dict[str, bytes]:
+    """Read all files of a book."""
+    paths = (path for path in tiny.html.rglob("*") if path.is_file())
+    return {path.relative_to(tiny.html).as_posix(): path.read_bytes() for path in paths}
+
+
+def test_two_builds_in_two_folders_differ_in_no_byte(tiny, tmp_path):
+    first = files_of(tiny)
+    assert b"7 ns; over 0" in first["chapters/1_04_widgets.html"]
+    other = TinyBook(tmp_path)
+    status, output = other.first
+    assert status == 0, output
+    second = files_of(other)
+    assert sorted(first) == sorted(second)
+    assert [name for name in first if first[name] != second[name]] == []
 
 
 def test_sphinx_itself_executes_nothing(tiny):

@@ -79,7 +79,7 @@ def executed(output):
 def test_outputs_of_nbvals_run_are_those_of_a_build_which_finds_them(tiny):
     tiny.write_notebook(NAME, CELLS)
     said = run_nbval(tiny, "chapters", "-n2", "--dist=loadgroup")
-    assert "8 passed" in said, said
+    assert "9 passed" in said, said
     recorded = outputs(tiny)
     assert [bool(models) for _, models in recorded] == [True, True]
     status, output = tiny.build()

@@ -2,7 +2,7 @@
 
 import pytest
 from fingerprint import files_of, fingerprint
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 FILES = {
     "requirements.lock": "numpy==2.0.0\n",
@@ -72,6 +72,12 @@ def test_code_and_tags_count_and_text_does_not(root):
     assert mark(root, cell) != mark(root, new_code_cell(CODE + "\n1", id="one"))
     tagged = new_code_cell(CODE, id="one", metadata={"tags": ["raises-exception"]})
     assert mark(root, cell) != mark(root, tagged)
+
+
+def test_a_value_that_is_committed_counts(root):
+    said = [new_output("stream", text=f"≈ {value}; over 0: True") for value in (1, 2)]
+    one, two = (new_code_cell(CODE, id="one", outputs=[output]) for output in said)
+    assert mark(root, one) != mark(root, two)
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,14 @@ executes with, turns the same messages into outputs and the state of widgets. On
 cells all ran and passed is kept, and only if the book has no fresh outputs of it yet.
 """
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
-from execute import Outputs, notebooks
+from execute import STEADY, Outputs, notebooks
 from files import ROOT
 from fingerprint import code_cells, fingerprint
 from nbclient import NotebookClient
@@ -86,6 +87,7 @@ class Chapters:
     """The plugin: one recorder for each chapter."""
 
     def __init__(self):
+        os.environ.update(STEADY)
         self.paths = set(notebooks())
         self.recorders: dict[IPyNbFile, Recorder] = {}
 

@@ -13,7 +13,7 @@ import nbformat
 import tidy
 import vendor
 from files import BUILD, ROOT
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 SHARED = ("_config.yml", "references.bib", "package.json", "package-lock.json", "requirements.lock")
 
@@ -64,6 +64,13 @@ WIDGETS = [
         "    count = traitlets.Int(7).tag(sync=True)\n\n"
         "Counter()",
         id="counter",
+    ),
+    # A measured value, which is another one in each run, and as it was committed.
+    new_code_cell(
+        'import time\nprint(f"took: ≈ {time.time_ns()} ns; over 0: True")',
+        id="clock",
+        metadata={"tags": ["nbval-check-output"]},
+        outputs=[new_output("stream", text="took: ≈ 7 ns; over 0: True\n")],
     ),
 ]
 
