@@ -21,6 +21,9 @@ from files import BUILD, ROOT
 LOCK, TORCH_LOCK = ROOT / "requirements.lock", ROOT / "requirements-torch.lock"
 HUMAN, MODEL = ROOT / "requirements.txt", ROOT / "requirements-model.txt"
 TORCHS_OWN = re.compile(r"torch|triton|nvidia-.*|cuda-.*")
+# jsonschema goes without it, and with it builds 39 grammars for addresses in other alphabets: more
+# than a second, whenever a program that reads notebooks starts.
+LEFT_OUT = ("rfc3987-syntax", "lark")
 LOG = BUILD / "lock.log"
 HEAD = "# Written by `make lock` from {}: edit that.\n"
 REMEDY = "requirements.lock is not what {} asks for ({}): run `make lock`"
@@ -65,7 +68,8 @@ def resolve(source: Path, known: str, *options: str) -> dict[str, str]:
         target.write_text(known, encoding="utf-8")
         command = [sys.executable, "-m", "uv", "pip", "compile", source.name, "-o", str(target)]
         command += ["--quiet", "--no-header", "--generate-hashes", "--universal", *options]
-        command += ["--python-version", oldest, "--no-emit-package", project["name"]]
+        command += ["--python-version", oldest]
+        command += [f"--no-emit-package={name}" for name in (project["name"], *LEFT_OUT)]
         run_logged(command, LOG)
         return entries(target.read_text(encoding="utf-8"))
 

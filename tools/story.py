@@ -2,8 +2,9 @@
 
 One file goes into the package `attnlab`: the weights of two models, sentences that neither has
 seen, and, as metadata, what it takes to make all of it again. Another holds the scores that two
-figures show. The metadata also say how a control
-does, the same Transformer trained without its encoder's self-attention, from several starts.
+figures show. The metadata also say how a control does, the same Transformer trained without its
+encoder's self-attention, from several starts. Of each training they hold the first losses, so that
+a test can tell in a second whether it would still go the same way.
 """
 
 import json
@@ -12,7 +13,7 @@ import sys
 
 import torch
 
-from attnlab import seq2seq, story, translator
+from attnlab import seq2seq, story, story_training, translator
 from attnlab.figures import self_or_cross
 from attnlab.tasks import GERMAN, Translation
 
@@ -24,7 +25,7 @@ CONJUNCTIONS = torch.tensor([GERMAN.index(word) for word in ("weil", "obwohl")])
 def main() -> int:
     """Train, measure on unseen sentences, write; give the exit code."""
     torch.set_num_threads(1)
-    test = story.choose_unseen()
+    test = story_training.choose_unseen()
     made = {
         "script": "tools/story.py",
         "python": platform.python_version(),
@@ -34,8 +35,8 @@ def main() -> int:
     }
     models = {}
     for name, train, translate, seed in (
-        ("transformer", story.train, translator.translate, story.SEED),
-        ("bahdanau", story.train_bahdanau, written_by, story.BAHDANAU_SEED),
+        ("transformer", story_training.train, translator.translate, story.SEED),
+        ("bahdanau", story_training.train_bahdanau, written_by, story.BAHDANAU_SEED),
     ):
         models[name], losses = train()
         words = translate(models[name], test.source, test.target.shape[1])
@@ -43,10 +44,11 @@ def main() -> int:
             f"{name}: seed": str(seed),
             f"{name}: steps": str(len(losses)),
             f"{name}: loss": f"{sum(losses[-LAST:]) / LAST:.5f} nats a word",
+            f"{name}: first losses": first(losses),
             f"{name}: exact on unseen": f"{story.exact_match(words, test.target):.4f}",
         }
     made |= compared(test)
-    story.save(models, test, made)
+    story_training.save(models, test, made)
     scores = self_or_cross.read_scores(story.load()).round(2).tolist()
     SCORES.write_text(json.dumps({"scores": scores}) + "\n", encoding="utf-8")
     print(*(f"{key:32} {value}" for key, value in made.items()), sep="\n")
@@ -65,17 +67,24 @@ def compared(test: Translation) -> dict[str, str]:
     parts = {"exact on unseen": joined | True, "one clause": ~joined, "two clauses": joined}
     names = [f"{kind}: {part}" for kind in ("starts", "control") for part in parts]
     found = {name: [] for name in names}
-    for seed in story.CONTROL_SEEDS:
-        whole, control = story.train(seed=seed)[0], story.train_control(seed=seed)[0]
+    for seed in story_training.CONTROL_SEEDS:
+        whole, _ = story_training.train(seed=seed)
+        control, losses = story_training.train_control(seed=seed)
         written = {"starts": translator.translate(whole, test.source, test.target.shape[1])}
-        with story.without_self_attention(control):
+        with story_training.without_self_attention(control):
             written["control"] = translator.translate(control, test.source, test.target.shape[1])
         for name in names:
             kind, _, part = name.partition(": ")
             rows = parts[part]
             found[name].append(story.exact_match(written[kind][rows], test.target[rows]))
     made = {name: " ".join(f"{share:.4f}" for share in shares) for name, shares in found.items()}
-    return {"control: seeds": " ".join(map(str, story.CONTROL_SEEDS))} | made
+    made |= {"control: first losses": first(losses)}  # of the last seed
+    return {"control: seeds": " ".join(map(str, story_training.CONTROL_SEEDS))} | made
+
+
+def first(losses: list[float]) -> str:
+    """Write the first losses of a training."""
+    return " ".join(f"{loss:.5f}" for loss in losses[: story_training.FIRST])
 
 
 if __name__ == "__main__":

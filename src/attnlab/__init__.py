@@ -15,6 +15,7 @@ module                   section       holds
 `transformer`            1.4, Ex. 1.4  encoder layers, positions
 `translator`             1.2 to 1.7    encoder and decoder: the whole Transformer, small
 `story`                  1.2 to 1.7    the sentence of the whole chapter, and its trained models
+`story_training`         -             how these models were trained
 `trace`                  1.2 to 1.7    every tensor of a translation, and what breaks without a part
 `flow`                   1.7           every tensor of one layer, caught on its way
 `sequence_labelling`     Ex. 1.4       labels for every position: training, accuracy

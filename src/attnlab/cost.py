@@ -109,7 +109,7 @@ def flash_extra_bytes(batch: int, n_heads: int, S_q: int) -> int:
     """Give what FlashAttention keeps beyond its inputs and its output.
 
     It is one float32 number for each query and head, the logarithm of the softmax's denominator, as
-    in FlashAttention-2 (Dao 2023). Algorithm 1 of Dao et al. (2022) keeps two, the maximum m and
+    in FlashAttention-2 (Dao 2024). Algorithm 1 of Dao et al. (2022) keeps two, the maximum m and
     the sum l; theorem 1 there bounds them by O(N).
     """
     check_counts(batch=batch, n_heads=n_heads, S_q=S_q)

@@ -64,7 +64,7 @@ def flash_attention(
 
     References
     ----------
-    Dao et al. (2022), "FlashAttention", algorithms 1 and 4; Dao (2023), "FlashAttention-2",
+    Dao et al. (2022), "FlashAttention", algorithms 1 and 4; Dao (2024), "FlashAttention-2",
     algorithms 1 and 2; equations eq-online-softmax, eq-online-output and eq-flash-backward of the
     book.
     """

@@ -69,7 +69,7 @@ def add_block(
 def tiled_attention(Q: Tensor, K: Tensor, V: Tensor, block_q: int, block_k: int) -> Tensor:
     """Compute attention of (S_q, d_k), (S_k, d_k), (S_k, d_v), holding one tile of scores.
 
-    Dao (2023), "FlashAttention-2", algorithm 1, without anything that makes it fast. A row whose
+    Dao (2024), "FlashAttention-2", algorithm 1, without anything that makes it fast. A row whose
     scores are all minus infinity gives NaN: `attnlab.flash.flash_attention` knows better.
     """
     O = Q.new_empty(len(Q), V.shape[1])  # (S_q, d_v)

@@ -5,7 +5,7 @@ may see. All arithmetic on scores happens in place in one tile of scratch memory
 factor log2(e), since e^x = 2^(x log2(e)) and exp2 is the faster of the two. So the maximum m that
 is kept is in base 2 as well: the weights are 2^(S - m) / l.
 
-The loops follow Dao (2023), "FlashAttention-2", algorithms 1 and 2, but keep m and l apart, as Dao
+The loops follow Dao (2024), "FlashAttention-2", algorithms 1 and 2, but keep m and l apart, as Dao
 et al. (2022) do, in place of one log-sum-exp: where scores are huge, gradients gain by it.
 """
 

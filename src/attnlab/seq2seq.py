@@ -70,8 +70,8 @@ def cross_entropy(model: Seq2Seq, source: Tensor, target: Tensor) -> Tensor:
 def train(model: Seq2Seq, batches: Batches, **options: float) -> list[float]:
     """Train the model, in place, on each batch (source, target) once.
 
-    Options are `rate` and `clip` of `attnlab.training.descend`. The losses come back: cross-entropy
-    in nats per target word, one a batch.
+    Options are `rate`, `clip` and `total` of `attnlab.training.descend`. The losses come back:
+    cross-entropy in nats per target word, one a batch.
     """
     loss_of = functools.partial(cross_entropy, model)
     return descend(model.parameters(), batches, loss_of, **options)

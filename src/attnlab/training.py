@@ -17,18 +17,20 @@ def descend(
     *,
     rate: float = 1e-2,
     clip: float = 1.0,
+    total: int | None = None,
 ) -> list[float]:
     """Take one step for each batch (source, target), with AdamW and a one-cycle learning rate.
 
     The parameters are changed in place; the losses come back, one a batch. `rate` is the peak of
     the learning rate, `clip` the largest norm of a gradient; both are finite and above 0, or
-    ValueError is raised. The same parameters and the same batches give the same result.
+    ValueError is raised. The same parameters and the same batches give the same result. Where the
+    batches are the beginning of a longer training, `total` is the number of all its steps.
     """
     check_positive(rate=rate, clip=clip)
     parameters = list(parameters)
     optimiser = torch.optim.AdamW(parameters, lr=rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimiser, rate, total_steps=len(batches), pct_start=0.1
+        optimiser, rate, total_steps=total or len(batches), pct_start=0.1
     )
     losses = []
     for source, target in batches:

@@ -35,11 +35,13 @@ SHAPES = {
     "one key": (41, 1, 11, 13, 16, 16),
     "default blocks": (71, 89, 23, 67, None, None),
 }
+ROUNDED = ("partial last tiles", "default blocks")
 CASES = [
     pytest.param(dtype, causal, shape, id=f"{name}, {str(dtype)[6:]}{', causal' * causal}")
     for name, shape in SHAPES.items()
     for causal in (False, True)
-    for dtype in DTYPES
+    # Dtypes meet the interpreter's loops in these shapes alone; a GPU compiles each anew.
+    for dtype in (DTYPES if not INTERPRETED or name in ROUNDED else DTYPES[:1])
 ]
 
 
@@ -71,9 +73,14 @@ def oracle_gradients(Q, K, V, dO, is_causal):
     return torch.autograd.grad(scaled_dot_product_attention(*leaves, mask)[0], leaves, dO)
 
 
-def gradients(Q, K, V, dO, *arguments):
+def output_and_gradients(Q, K, V, dO, *arguments):
     leaves = [tensor.detach().requires_grad_() for tensor in (Q, K, V)]
-    return torch.autograd.grad(flash_attention(*leaves, *arguments), leaves, dO)
+    output = flash_attention(*leaves, *arguments)
+    return output.detach(), *torch.autograd.grad(output, leaves, dO)
+
+
+def gradients(*arguments):
+    return output_and_gradients(*arguments)[1:]
 
 
 def error_bounds(Q, K, V, dO, is_causal):
@@ -110,9 +117,8 @@ def assert_within(actual, expected, bound):
 
 def assert_right(Q, K, V, dO, is_causal, block_q=None, block_k=None):
     output_bound, *gradient_bounds = error_bounds(Q, K, V, dO, is_causal)
-    output = flash_attention(Q, K, V, is_causal, block_q, block_k)
+    output, *actual = output_and_gradients(Q, K, V, dO, is_causal, block_q, block_k)
     assert_within(output, oracle(Q, K, V, is_causal), output_bound)
-    actual = gradients(Q, K, V, dO, is_causal, block_q, block_k)
     expected = oracle_gradients(Q, K, V, dO, is_causal)
     for triple in zip(actual, expected, gradient_bounds, strict=True):
         assert_within(*triple)
@@ -121,7 +127,7 @@ def assert_right(Q, K, V, dO, is_causal, block_q=None, block_k=None):
 
 @pytest.mark.parametrize(("dtype", "is_causal", "shape"), CASES)
 def test_output_agrees_with_the_oracle_and_gradients_with_float64(dtype, is_causal, shape):
-    assert_right(*inputs(*shape[:4], dtype), is_causal, *shape[4:])
+    assert_right(*inputs(*shape[:4], dtype, leading=(1,)), is_causal, *shape[4:])
 
 
 sizes, sides = st.integers(1, 41), st.sampled_from([16, 32])
@@ -153,8 +159,7 @@ def test_query_whose_scores_are_all_very_low_still_takes_a_mean_of_values(dtype)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_query_that_sees_no_key_gets_zeros_and_a_gradient_of_zero(dtype):
     Q, K, V, dO = inputs(29, 7, 11, 13, dtype)
-    output = flash_attention(Q, K, V, True, 16, 16)
-    grads = gradients(Q, K, V, dO, True, 16, 16)
+    output, *grads = output_and_gradients(Q, K, V, dO, True, 16, 16)
     assert (output[:, :22] == 0).all()
     assert (grads[0][:, :22] == 0).all()
     assert (output[:, 22:] != 0).all()
@@ -162,7 +167,7 @@ def test_query_that_sees_no_key_gets_zeros_and_a_gradient_of_zero(dtype):
 
 @pytest.mark.parametrize("leading", [(), (3,), (2, 3), (2, 1, 3)])
 def test_any_number_of_leading_dimensions_will_do(leading):
-    tensors = inputs(5, 19, 11, 13, leading=leading)
+    tensors = inputs(17, 19, 11, 13, leading=leading)
     assert_right(*tensors, True, 16, 16)
 
 
@@ -179,16 +184,14 @@ def test_layout_in_memory_changes_nothing(first, second):
     tensors = inputs(19, 23, 11, 13, leading=(2, 3))
     other = [x.transpose(first, second).contiguous().transpose(first, second) for x in tensors]
     assert not any(x.is_contiguous() for x in other)
-    assert torch.equal(flash_attention(*tensors[:3]), flash_attention(*other[:3]))
-    for pair in zip(gradients(*tensors), gradients(*other), strict=True):
+    for pair in zip(output_and_gradients(*tensors), output_and_gradients(*other), strict=True):
         assert torch.equal(*pair)
 
 
 def test_inputs_are_neither_changed_nor_shared():
     tensors = inputs(19, 23, 11, 13)
     before = [tensor.clone() for tensor in tensors]
-    results = flash_attention(*tensors[:3]), *gradients(*tensors)
-    for result in results:
+    for result in output_and_gradients(*tensors):
         result.fill_(5)
     assert all(torch.equal(*pair) for pair in zip(tensors, before, strict=True))
 
@@ -222,9 +225,9 @@ def test_second_derivative_is_refused_with_the_way_out(of_dO):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 def test_autocast_changes_nothing(dtype):
     tensors = inputs(19, 23, 11, 13, dtype)
-    expected = flash_attention(*tensors[:3]), *gradients(*tensors)
+    expected = output_and_gradients(*tensors)
     with torch.autocast(DEVICE, dtype=torch.float16):
-        actual = flash_attention(*tensors[:3]), *gradients(*tensors)
+        actual = output_and_gradients(*tensors)
     assert all(map(torch.equal, actual, expected))
 
 

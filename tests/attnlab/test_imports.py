@@ -56,6 +56,10 @@ def test_attention_imports_torch_but_no_figures(name):
     assert_kept_out(name, {"matplotlib", "IPython"})
 
 
+def test_first_exercise_does_not_wait_for_torch():
+    assert_kept_out("attnlab.checks.check_1_1", {"torch", "matplotlib"})
+
+
 def test_nbmark_knows_nothing_of_attention():
     assert_kept_out("nbmark", {"attnlab", "torch"})
 

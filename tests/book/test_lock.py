@@ -1,6 +1,7 @@
 """The locks of the Python packages: complete, by hash, without an address, and not behind."""
 
 import re
+from importlib import metadata
 
 import commands
 import lock
@@ -54,6 +55,14 @@ def test_what_belongs_to_the_builds_of_pytorch_stands_apart():
         "sympy",
         "tokenizers",
     } <= shared.keys()
+
+
+def test_what_is_left_out_is_needed_by_nobody():
+    assert not lock.entries(lock.LOCK.read_text(encoding="utf-8")).keys() & set(lock.LEFT_OUT)
+    needed = [need for found in metadata.distributions() for need in found.requires or ()]
+    strictly = {re.match(r"[\w.-]+", need)[0] for need in needed if "extra ==" not in need}
+    assert "jsonschema" in strictly
+    assert "rfc3987-syntax" not in strictly
 
 
 def test_locks_are_what_the_lists_ask_for(capsys):

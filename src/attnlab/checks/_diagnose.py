@@ -3,13 +3,13 @@
 `attnlab.checks` says how a check uses this.
 """
 
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import torch
 
 from nbmark.graded import CheckFailed, NotAttempted, call, require
 
@@ -126,6 +126,8 @@ def ask_with_any(
 
     `name` is what the argument is called where the function changes it.
     """
+    import torch  # here, so that exercises without tensors need not wait for it
+
     failed = None
     for given in (torch.tensor(array.copy(), dtype=torch.float32), array.copy()):
         try:
@@ -177,7 +179,7 @@ def read_number(name: str, value: Any) -> float:
 
 def _plain(value: Any) -> Any:
     """Turn tensors into arrays and arrays of objects into lists, also inside of lists."""
-    if isinstance(value, torch.Tensor):
+    if "torch" in sys.modules and isinstance(value, sys.modules["torch"].Tensor):
         return value.detach().cpu().double().numpy()
     if isinstance(value, tuple) and hasattr(value, "__float__"):  # a number with its error
         return float(value)

@@ -28,7 +28,7 @@ def draw_inputs(seed: int = 1) -> np.ndarray:
 class FlashStepper(Figure):
     """Step through the tiles of Flash attention over eight positions.
 
-    It follows Dao et al. (2022), "FlashAttention", algorithm 1; Dao (2023), "FlashAttention-2".
+    It follows Dao et al. (2022), "FlashAttention", algorithm 1; Dao (2024), "FlashAttention-2".
 
     Attributes
     ----------

@@ -70,16 +70,20 @@ def test_measurements_of_another_shape_are_refused():
         Bottleneck(bits=np.ones((4, 7)))
 
 
-def test_the_heads_are_those_of_the_model_to_a_thousandth():
-    sentences = [["birds", "build", "nests", "."], ["we", "rarely", "drink", "warm", "coffee", "."]]
-    figure = HeadsOverview(**read_maps(sentences), sentence=0, layer=3, head=7)
-    tokens = minilm.tokenize(sentences[:1])
+def assert_shows(figure, tokens, layer, head):
+    """Raise unless the figure's map is the model's, to a thousandth."""
     with torch.no_grad():
         _, weights = minilm.load_model()(tokens.ids)  # (L, 1, H, S, S)
     found = figure.compute()
     assert found["pieces"] == tokens.pieces[0]
     shown = torch.tensor(found["map"], dtype=torch.float32)
-    torch.testing.assert_close(shown, weights[2, 0, 6], rtol=0, atol=6e-4)
+    torch.testing.assert_close(shown, weights[layer - 1, 0, head - 1], rtol=0, atol=6e-4)
+
+
+def test_the_heads_are_those_of_the_model_to_a_thousandth():
+    sentences = [["birds", "build", "nests", "."], ["we", "rarely", "drink", "warm", "coffee", "."]]
+    figure = HeadsOverview(**read_maps(sentences), sentence=0, layer=3, head=7)
+    assert_shows(figure, minilm.tokenize(sentences[:1]), 3, 7)
 
 
 def test_the_scores_are_those_of_the_section():
@@ -105,13 +109,8 @@ def test_the_scores_are_those_of_the_section():
 def test_a_sentence_that_the_kernel_is_asked_for_is_read_and_shown():
     figure = HeadsOverview(layer=2, head=5)
     figure.asked = "Unbelievable, said Zoë: 64 pieces?"
-    tokens = minilm.tokenize_text(figure.asked)
-    with torch.no_grad():
-        _, weights = minilm.load_model()(tokens.ids)  # (L, 1, H, S, S)
+    assert_shows(figure, minilm.tokenize_text(figure.asked), 2, 5)
     found = figure.compute()
-    assert found["pieces"] == tokens.pieces[0]
-    shown = torch.tensor(found["map"], dtype=torch.float32)
-    torch.testing.assert_close(shown, weights[1, 0, 4], rtol=0, atol=6e-4)
     figure.asked = " "
     assert figure.compute() == found
     figure.asked = "word " * 90
