@@ -23,8 +23,8 @@ from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.provisioning import LocalProvisioner
 from traitlets import Bool
 
-from nbmark.sandbox import HOME, NOBODY, View, own_packages
-from nbmark.warmth import Child, Warm, can_fork, environment, folder_for_sockets
+from nbmark.sandbox import NOBODY, SOCKETS, View
+from nbmark.warmth import Child, Warm, can_fork, environment_behind_walls, folder_for_sockets
 
 WARM, ISOLATED = "nbmark-warm", "nbmark-isolated"
 KILL_SECONDS = 5.0
@@ -34,7 +34,7 @@ KILL_SECONDS = 5.0
 class Setting:
     """What the kernels of one notebook get besides what all get."""
 
-    view: View = field(default_factory=own_packages)
+    view: View = field(default_factory=View)
     channel: int | None = None  # the open file over which a kernel serves calls
     served: dict[str, Any] = field(default_factory=dict)  # what it is told of the checks
     log: list[Child] = field(default_factory=list)  # the kernels that were started
@@ -123,8 +123,8 @@ class WarmProvisioner(LocalProvisioner):
         return {
             "walls": replace(view, sockets=str(place)).as_dict(),
             "scratch": str(scratch),
-            "connection": plain,
-            "environment": environment() | {"HOME": HOME, "TMPDIR": "/tmp", "USER": "student"},
+            "connection": plain | {"ip": f"{SOCKETS}/k"},
+            "environment": environment_behind_walls(),
         }
 
     async def poll(self) -> int | None:

@@ -18,10 +18,12 @@ from pathlib import Path
 from typing import Any
 
 NOBODY = 65534  # who runs a kernel where the marking process is root's
-HOME = "/home/student"
+HOME, SOCKETS = "/home/student", "/sockets"
 SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/sbin", "/etc/passwd", "/etc/group")
 SYSTEM += ("/etc/nsswitch.conf", "/etc/localtime", "/etc/fonts", "/etc/ld.so.cache")
 SYSTEM += ("/etc/alternatives", "/etc/mime.types", "/etc/ssl")
+PYTHONS = (f"python{sys.version_info[0]}.{sys.version_info[1]}", "python3")
+SITES, ENDS = ("site-packages", "dist-packages"), ("", ".libs", ".py")
 DEVICES = ("null", "zero", "full", "random", "urandom")
 MIB = 1 << 20
 
@@ -55,11 +57,11 @@ class Limits:
 
 @dataclass(frozen=True)
 class View:
-    """What there is for a kernel besides the system, and which of it is taken away."""
+    """What there is for a kernel besides the system."""
 
-    readable: Sequence[str] = ()  # folders and files
-    hidden: Sequence[str] = ()  # folders in these that are empty for it
-    sockets: str = ""  # the only folder that it shares with others
+    packages: Sequence[str] | None = None  # those that can be imported beside Python's; None: all
+    hidden: Sequence[str] = ()  # folders of packages, such as attnlab/checks, that are empty for it
+    sockets: str = ""  # the only folder that it shares with others, seen as `SOCKETS`
     files: str = ""  # the folder whose files lie in its home; none if empty
     limits: Limits = field(default_factory=Limits)
 
@@ -72,14 +74,25 @@ class View:
         """Take it back."""
         return cls(**given | {"limits": Limits(**given["limits"])})
 
+    def readable(self) -> list[str]:
+        """Give the folders of this interpreter and of its packages."""
+        roots = [path for path in sys.path if os.path.isdir(path)]
+        if self.packages is not None:
+            names = [
+                f"{root}/{name}{end}" for root in roots for name in self.packages for end in ENDS
+            ]
+            return [sys.base_prefix, *filter(os.path.exists, names)]
+        return [sys.base_prefix, sys.prefix, *roots]
 
-def own_packages(hidden: Sequence[str] = ()) -> View:
-    """Give the view of this interpreter with its packages, some of their folders aside."""
-    roots = {os.path.realpath(path) for path in (*sys.path, sys.prefix, sys.base_prefix) if path}
-    roots |= {sys.prefix, sys.base_prefix}
-    real = sorted(root for root in roots if os.path.exists(root))
-    outer = [r for r in real if not any(r != o and Path(r).is_relative_to(o) for o in real)]
-    return View([root for root in outer if not root.startswith("/usr/")], list(hidden))
+    def unreadable(self) -> list[str]:
+        """Give the folders in these that are empty."""
+        found = [f"{root}/{name}" for root in sys.path for name in self.hidden]
+        if self.packages is not None:
+            found += [
+                f"{sys.base_prefix}/lib/{python}/{name}" for python in PYTHONS for name in SITES
+            ]
+            found += [f"/usr/lib/python3/{name}" for name in SITES]
+        return list(filter(os.path.isdir, found))
 
 
 def leave() -> None:
@@ -109,7 +122,9 @@ def enter(view: View, scratch: str) -> None:
     view.limits.apply()
     if os.getuid() == 0:
         _become_nobody()
-    with contextlib.suppress(OSError):  # where there is no Landlock, `sockets` may be filled
+    with contextlib.suppress(
+        OSError
+    ):  # where there is no Landlock, the sockets' folder may be filled
         linux.only_make_files_in([HOME, "/tmp", "/dev/shm"])
     linux.drop_privileges()
     linux.die_with_parent(signal.SIGKILL)
@@ -125,9 +140,9 @@ def _build(view: View, root: str) -> None:
         os.makedirs(root + path, exist_ok=True)
         room = f"size={view.limits.scratch},nr_inodes=65536,mode=1777"
         linux.mount("tmpfs", root + path, "tmpfs", quiet, room)
-    for path in (*SYSTEM, *view.readable):
+    for path in (*SYSTEM, *view.readable()):
         _show(path, root)
-    for path in view.hidden:
+    for path in view.unreadable():
         if os.path.isdir(root + path):
             linux.mount("tmpfs", root + path, "tmpfs", quiet, "size=4k,mode=555")
             linux.make_read_only(root + path)
@@ -135,8 +150,8 @@ def _build(view: View, root: str) -> None:
     os.mkdir(f"{root}/proc")
     linux.mount("proc", f"{root}/proc", "proc", quiet | linux.NO_EXEC)
     if view.sockets:
-        os.makedirs(root + view.sockets, exist_ok=True)
-        linux.mount(view.sockets, root + view.sockets, None, linux.BIND)
+        os.mkdir(root + SOCKETS)
+        linux.mount(view.sockets, root + SOCKETS, None, linux.BIND)
     if view.files:
         _copy_files(view.files, root + HOME)
     linux.make_read_only(root, below=False)

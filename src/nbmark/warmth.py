@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from nbmark.sandbox import HOME
 from nbmark.warm import ALWAYS, KERNELS
 
 LONGEST_MESSAGE = 1 << 16
 START_SECONDS = 120.0  # the longest that a warm process may take for its imports; a kernel to start
-KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
+KEPT = ("LANG", "LC_ALL", "LC_CTYPE", "TZ", "LD_LIBRARY_PATH")
 SETTINGS = {
     **{f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")},
     "MPLBACKEND": "Agg",
@@ -34,9 +35,11 @@ def can_fork() -> bool:
     return sys.platform == "linux" and hasattr(os, "pidfd_open")
 
 
-def environment() -> dict[str, str]:
-    """Give what a kernel's environment holds of this one: no seed, no key, no user's settings."""
-    return {name: os.environ[name] for name in KEPT if name in os.environ} | SETTINGS
+def environment_behind_walls() -> dict[str, str]:
+    """Give the environment of strangers: no seed, no key, no user's settings and folders."""
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ} | SETTINGS
+    places = {"HOME": HOME, "TMPDIR": "/tmp", "MPLCONFIGDIR": f"{HOME}/.matplotlib"}
+    return kept | places | {"PATH": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin"}
 
 
 class Warm:
@@ -59,7 +62,7 @@ class Warm:
         with tempfile.TemporaryFile() as log:
             self.process = subprocess.Popen(
                 command,
-                env=environment() | {"HOME": tempfile.gettempdir()},
+                env=environment_behind_walls() | {"HOME": tempfile.gettempdir()},
                 pass_fds=[other.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
