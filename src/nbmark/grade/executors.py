@@ -26,6 +26,7 @@ class Worker:
     def __init__(self, marker: str = MARKER) -> None:
         self.marker = marker
         self.process: subprocess.Popen[bytes] | None = None
+        self.is_over = False  # nobody waits for results any more
         self._rest = b""
 
     def mark(self, job: Job) -> Result:
@@ -39,15 +40,23 @@ class Worker:
                 return Result(fault="marking it took too long and was ended")
             except (EOFError, OSError, ValueError, KeyError, TypeError):
                 self.close()
+            if self.is_over:
+                break
         return Result(fault=f"the process that marked it ended, {TRIES} times")
 
+    def stop(self) -> None:
+        """Kill the process, and all that it started in its own group."""
+        process = self.process
+        if process is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+
     def close(self) -> None:
-        """End the process, and all that it started in its own group."""
+        """End the process and forget it."""
+        self.stop()
         process, self.process, self._rest = self.process, None, b""
         if process is None:
             return
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         process.stdin.close()
         process.stdout.close()
@@ -110,7 +119,10 @@ class LocalPool:
             while pending:
                 yield from _done(pending)
         finally:
-            threads.shutdown(wait=False, cancel_futures=True)
+            for worker in self.workers:
+                worker.is_over = True
+                worker.stop()
+            threads.shutdown(cancel_futures=True)
             for worker in self.workers:
                 worker.close()
 

@@ -22,7 +22,7 @@ import yaml
 
 from nbmark.grade.stage import Staged
 
-CANVAS = re.compile(r"([^_/]+?)(_LATE)?_(\d+)_(\d+)_(.+)$", re.DOTALL)
+CANVAS = re.compile(r"([^_/]+?)(_LATE)?_(\d{2,})_(\d{2,})_(.+)$", re.DOTALL)
 MOODLE = re.compile(r"(.+)_(\d+)_assignsubmission_(?:file|onlinetext)_?(.*)$", re.DOTALL)
 VERSION = re.compile(r"(?:-(\d{1,3})|[ _]\((\d{1,3})\))(?=\.ipynb|$)|\.ipynb \((\d{1,3})\)", re.I)
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,12 +46,25 @@ class Roster:
             for sign in row.signs:  # one that two students share is of no use
                 self._known[sign] = None if sign in self._known else row
 
+        self._unsure: set[str] = set()  # names that are no help in finding a student
+        self._by_number = False
+
+    def learn(self, owners: Iterable[Owner]) -> None:
+        """Learn from all who handed something in how far numbers and names can be trusted."""
+        numbered = {(plain(owner.name), owner.number) for owner in owners if owner.number}
+        count = Counter(name for name, _ in numbered)
+        self._unsure = {name for name, times in count.items() if times > 1}
+        known = {row.owner.number for row in self.rows}
+        self._by_number = any(number in known for _, number in numbered)
+
     def find(self, owner: Owner) -> Row | None:
         """Find the student that a hand-in names."""
-        for sign in filter(None, (owner.number, owner.email, owner.name)):
-            if (row := self._known.get(plain(sign))) is not None:
-                return row
-        return None
+        signs = [owner.number, owner.email]
+        is_enough = self._by_number and owner.number  # platform and list number alike
+        if not is_enough and plain(owner.name) not in self._unsure:
+            signs.append(owner.name)
+        found = (self._known.get(plain(sign)) for sign in signs if sign)
+        return next(filter(None, found), None)
 
     def owner(self, owner: Owner) -> Owner:
         """Give the student as the list has it, if it has one."""
