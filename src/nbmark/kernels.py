@@ -10,9 +10,10 @@ import contextlib
 import os
 import shutil
 import signal
+import socket
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -35,8 +36,9 @@ class Setting:
     """What the kernels of one notebook get besides what all get."""
 
     view: View = field(default_factory=View)
-    channel: int | None = None  # the open file over which a kernel serves calls
+    channel: Callable[[], socket.socket] | None = None  # makes what a kernel serves calls over
     served: dict[str, Any] = field(default_factory=dict)  # what it is told of the checks
+    environment: dict[str, str] = field(default_factory=dict)  # of kernels behind walls
     log: list[Child] = field(default_factory=list)  # the kernels that were started
 
 
@@ -104,9 +106,12 @@ class WarmProvisioner(LocalProvisioner):
         files: list[int | None] = [None, *(_number(*each) for each in streams)]
         if self.isolated:
             request |= self._walls(setting.view)
+            request["environment"] |= setting.environment
             files = [None] * 3
-        files += [] if setting.channel is None else [setting.channel]
-        self.child = Warm.of().fork(request, files)
+        with contextlib.ExitStack() as opened:
+            if setting.channel is not None:
+                files.append(opened.enter_context(setting.channel()).fileno())
+            self.child = Warm.of().fork(request, files)
         self.pid = self.child.pid
         setting.log.append(self.child)
         return self.connection_info

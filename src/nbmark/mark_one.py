@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,16 @@ from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 
 from nbmark.answers import SEED
+from nbmark.kernels import ISOLATED
 from nbmark.key import Key
 from nbmark.limits import CELL_SECONDS, NOTEBOOK_SECONDS, Clock
 from nbmark.marks import DIED, TOO_LONG, Evidence, Mark
 from nbmark.notebook import grade_id, is_graded, read
+from nbmark.plan import Plan, plan_of, served
 from nbmark.running import run_all
 from nbmark.submission import Original, Submission, read_submission
+from nbmark.trial import Trial, Verdict, seed_inside, trial
+from nbmark.warmth import NoFork
 
 MOST_FIGURES, MOST_BYTES = 12, 400_000  # of one submission; of one figure
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -107,10 +111,12 @@ def mark(job: Job) -> Result:
     original, key = _known(job.original, job.exercise, job.seed)
     submission = read_submission(Path(job.submission), job.name, [original])
     run = _Run(submission)
+    plan = plan_of(original.notebook)
     if submission.rebuilt is not None:
-        with tempfile.TemporaryDirectory() as folder, _environment(job.seed, folder):
-            key.of(original, "")  # runs the solution, the first time
-            run.go(Path(folder), Clock(job.cell_seconds, job.notebook_seconds), original, key)
+        with tempfile.TemporaryDirectory() as folder, _environment(seed_inside(job.seed), folder):
+            if plan.inside:
+                key.of(original, "")  # runs the solution, the first time
+            run.go(Path(folder), job, plan, key)
     restored = submission.rebuilt.restored if submission.rebuilt else ()
     return Result(
         marks=tuple(run.cell_mark(one) for one in submission.score.marks),
@@ -129,29 +135,40 @@ class _Run:
         self.submission = submission
         self.figures: list[tuple[str, str]] = []
         self.evidence: dict[str, Evidence] = {}
+        self.verdicts: dict[str, Verdict] = {}
 
-    def go(self, folder: Path, clock: Clock, original: Original, key: Key) -> None:
-        """Run it and judge its graded cells."""
-
-        def note(cell: NotebookNode, evidence: Evidence) -> None:
-            name = grade_id(cell) or cell.id
-            self._keep_figures(name, evidence)
-            if is_graded(cell):
-                self.evidence[name] = evidence
-                why_not = evidence.why_not(key.of(original, name))
-                self.submission.ledger.outcomes[name] = why_not
-            elif evidence.trouble:
-                self.submission.remarks.append(f"{name}: {evidence.trouble}")
-
+    def go(self, folder: Path, job: Job, plan: Plan, key: Key) -> None:
+        """Run it and judge its graded cells, outside of its process where that can be done."""
+        original, rebuilt = self.submission.original, self.submission.rebuilt.notebook
+        clock = Clock(job.cell_seconds, job.notebook_seconds)
         try:
-            run_all(self.submission.rebuilt.notebook, folder, note, clock)
-        except (DeadKernelError, NoSuchKernel) as error:
+            with trial(original.notebook, rebuilt, plan, job.seed, job.cell_seconds) as judged:
+                run = served(rebuilt, plan, job.seed)
+                note = partial(self._note, judged, key)
+                begin = lambda cell: judged.expect(grade_id(cell))  # noqa: E731
+                run_all(run, folder, note, clock, ISOLATED, begin)
+        except (DeadKernelError, NoSuchKernel, NoFork) as error:
             self.submission.remarks.append(f"the kernel could not be used: {error}")
+
+    def _note(self, judged: Trial, key: Key, cell: NotebookNode, evidence: Evidence) -> None:
+        """Note how the run of a cell ended."""
+        name, outcomes = grade_id(cell) or cell.id, self.submission.ledger.outcomes
+        self._keep_figures(name, evidence)
+        if name in judged.plan.checks:
+            verdict = self.verdicts[name] = judged.verdict(name)
+            outcomes[name] = evidence.trouble or verdict.reason
+        elif is_graded(cell):
+            self.evidence[name] = evidence
+            outcomes[name] = evidence.why_not(key.of(self.submission.original, name))
+        elif evidence.trouble:
+            self.submission.remarks.append(f"{name}: {evidence.trouble}")
 
     def cell_mark(self, one: Mark) -> CellMark:
         """Give the mark of a cell with all that its check said."""
         cell, said, cause = one.cell, one.reason, ""
-        evidence = self.evidence.get(cell.name)
+        evidence, verdict = self.evidence.get(cell.name), self.verdicts.get(cell.name)
+        if verdict is not None and said == verdict.reason:
+            cause = verdict.cause
         if evidence is not None and said:
             errors = [o for o in evidence.outputs if o.get("output_type") == "error"]
             said, cause = _said(errors[0]) if errors else (said, "differs")

@@ -38,7 +38,7 @@ Files = Sequence[int]  # the connection, standard input, output and errors, then
 
 def serve(control: socket.socket, modules: Sequence[str]) -> None:
     """Import modules, say so, and fork what is asked for until nobody asks any more."""
-    for name in modules:
+    for name in (*modules, "nbmark.serving"):  # behind walls there may be no file of it
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     threads = len(os.listdir("/proc/self/task"))
