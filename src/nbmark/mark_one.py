@@ -22,7 +22,8 @@ from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 
 from nbmark.answers import SEED
-from nbmark.kernels import ISOLATED
+from nbmark.doctor import FULL, NONE, examine, reaches
+from nbmark.kernels import ISOLATED, WARM
 from nbmark.key import Key
 from nbmark.limits import CELL_SECONDS, NOTEBOOK_SECONDS, Clock
 from nbmark.marks import DIED, TOO_LONG, Evidence, Mark
@@ -35,7 +36,6 @@ from nbmark.warmth import NoFork
 
 MOST_FIGURES, MOST_BYTES = 12, 400_000  # of one submission; of one figure
 PNG = b"\x89PNG\r\n\x1a\n"
-NO_SANDBOX = "none"
 TROUBLES = {DIED: (DIED, "died"), TOO_LONG: (TOO_LONG, "too_long")}
 
 
@@ -50,7 +50,7 @@ class Job:
     seed: int
     cell_seconds: float = CELL_SECONDS
     notebook_seconds: float = NOTEBOOK_SECONDS
-    sandbox: str = NO_SANDBOX  # the level that is wanted
+    sandbox: str = NONE  # the level of `nbmark.doctor` that is wanted
 
     def to_json(self) -> str:
         """Write it as one line."""
@@ -84,7 +84,7 @@ class Result:
     flags: tuple[str, ...] = ()  # what was restored, and remarks on cells that are not graded
     figures: tuple[tuple[str, str], ...] = ()  # a cell's name, and a PNG file in base 64
     seconds: float = 0
-    sandbox: str = NO_SANDBOX  # the level that it ran under
+    sandbox: str = NONE  # the level that it ran under
     warnings: tuple[str, ...] = field(default=())  # for the instructor: a solution that fails
 
     def to_json(self) -> str:
@@ -111,12 +111,15 @@ def mark(job: Job) -> Result:
     original, key = _known(job.original, job.exercise, job.seed)
     submission = read_submission(Path(job.submission), job.name, [original])
     run = _Run(submission)
-    plan = plan_of(original.notebook)
-    if submission.rebuilt is not None:
+    health = examine()
+    plan = plan_of(original.notebook) if health.level != NONE else Plan()
+    if not reaches(health.level, job.sandbox):
+        submission.ledger.fault = f"this machine has no sandbox as wanted: {health.why}"
+    elif submission.rebuilt is not None:
         with tempfile.TemporaryDirectory() as folder, _environment(seed_inside(job.seed), folder):
-            if plan.inside:
+            if len(plan.checks) < len([cell for cell in original.cells if not cell.manual]):
                 key.of(original, "")  # runs the solution, the first time
-            run.go(Path(folder), job, plan, key)
+            run.go(Path(folder), job, plan, health.level, key)
     restored = submission.rebuilt.restored if submission.rebuilt else ()
     return Result(
         marks=tuple(run.cell_mark(one) for one in submission.score.marks),
@@ -124,6 +127,7 @@ def mark(job: Job) -> Result:
         flags=(*submission.remarks, *(f"restored: {said}" for said in restored)),
         figures=tuple(run.figures),
         seconds=round(time.monotonic() - began, 3),
+        sandbox=health.level,
         warnings=tuple(sorted(key.unsolved)),
     )
 
@@ -137,24 +141,26 @@ class _Run:
         self.evidence: dict[str, Evidence] = {}
         self.verdicts: dict[str, Verdict] = {}
 
-    def go(self, folder: Path, job: Job, plan: Plan, key: Key) -> None:
+    def go(self, folder: Path, job: Job, plan: Plan, level: str, key: Key) -> None:
         """Run it and judge its graded cells, outside of its process where that can be done."""
         original, rebuilt = self.submission.original, self.submission.rebuilt.notebook
         clock = Clock(job.cell_seconds, job.notebook_seconds)
         try:
-            with trial(original.notebook, rebuilt, plan, job.seed, job.cell_seconds) as judged:
-                run = served(rebuilt, plan, job.seed)
-                note = partial(self._note, judged, key)
-                begin = lambda cell: judged.expect(grade_id(cell))  # noqa: E731
-                run_all(run, folder, note, clock, ISOLATED, begin)
+            if level == NONE:
+                run_all(rebuilt, folder, partial(self._note, None, key), clock)
+                return
+            kernel, case = ISOLATED if level == FULL else WARM, (job.seed, job.cell_seconds)
+            with trial(original.notebook, rebuilt, plan, level == FULL, *case) as judged:
+                run, note = served(rebuilt, plan, job.seed), partial(self._note, judged, key)
+                run_all(run, folder, note, clock, kernel, judged.expect)
         except (DeadKernelError, NoSuchKernel, NoFork) as error:
             self.submission.remarks.append(f"the kernel could not be used: {error}")
 
-    def _note(self, judged: Trial, key: Key, cell: NotebookNode, evidence: Evidence) -> None:
+    def _note(self, judged: Trial | None, key: Key, cell: NotebookNode, evidence: Evidence) -> None:
         """Note how the run of a cell ended."""
         name, outcomes = grade_id(cell) or cell.id, self.submission.ledger.outcomes
         self._keep_figures(name, evidence)
-        if name in judged.plan.checks:
+        if judged and name in judged.plan.checks:
             verdict = self.verdicts[name] = judged.verdict(name)
             outcomes[name] = evidence.trouble or verdict.reason
         elif is_graded(cell):

@@ -13,9 +13,11 @@ from nbformat import NotebookNode
 
 from nbmark.answers import SEED
 from nbmark.kernels import Setting, kernels_with
+from nbmark.notebook import grade_id
+from nbmark.own_kernel import know_forked_kernels
 from nbmark.plan import Plan, handed_out, sources_of
-from nbmark.sandbox import HOME, Limits, View
-from nbmark.warmth import Child, Warm, environment_behind_walls
+from nbmark.sandbox import Limits, View
+from nbmark.warmth import Child, Warm, environment_behind_walls, folder_for_sockets
 
 VERDICT_SECONDS = 60.0  # how long a judge may take to end a check that nobody answers any more
 LONGEST_VERDICT = 1 << 18
@@ -54,8 +56,9 @@ class Trial:
             socket.send_fds(self.judge.connection, [b"{}"], [other.fileno()])
         return mine
 
-    def expect(self, name: str) -> None:
+    def expect(self, cell: NotebookNode) -> None:
         """Let the check of a graded cell be made, once."""
+        name = grade_id(cell)
         if check := self.plan.checks.get(name):
             sources = self.sources is not None
             due = {"cell": name, "check": check.path, "names": check.arguments}
@@ -88,16 +91,24 @@ def seed_inside(seed: int) -> int:
 
 @contextlib.contextmanager
 def trial(
-    original: NotebookNode, rebuilt: NotebookNode, plan: Plan, seed: int, seconds: float
+    original: NotebookNode,
+    rebuilt: NotebookNode,
+    plan: Plan,
+    walled: bool,
+    seed: int,
+    seconds: float,
 ) -> Iterator[Trial]:
     """Set up what judges a submission, and take it down."""
-    warm = Warm.of()
+    know_forked_kernels()
     with contextlib.ExitStack() as ends:
         sources, files = None, []
         if plan.packages is not None:
             mine, other = socket.socketpair()
             with other:
-                sources = _from_sources(sources_of(rebuilt, plan, seconds), plan, other, ends)
+                told = {"sources": sources_of(rebuilt, plan, seconds)}
+                told |= ends.enter_context(_walls(plan)) if walled else {"folder": "/"}
+                sources = _from_sources(told, other)
+                ends.callback(sources.close)
             files.append(ends.enter_context(mine).fileno())
         request = {
             "what": "judge",
@@ -107,38 +118,24 @@ def trial(
             "seconds": seconds,
             "handed_out": handed_out(original, plan, seed),
         }
-        judge = warm.fork(request, [None, None, None, *files])
+        judge = Warm.of().fork(request, [None, None, None, *files])
         ends.callback(judge.close)
         made = Trial(plan, seed, judge, sources)
         with kernels_with(made.setting()):
             yield made
 
 
-def _from_sources(
-    sources: Mapping[str, Any], plan: Plan, channel: socket.socket, ends: contextlib.ExitStack
-) -> Child:
+def _from_sources(told: Mapping[str, Any], channel: socket.socket) -> Child:
     """Start the process that has nothing but Python and the packages that may be used."""
-    scratch = ends.enter_context(_folder())
-    request = {
-        "what": "sources",
-        "environment": environment_behind_walls(),
-        "walls": View(packages=plan.packages, limits=Limits(processes=16)).as_dict(),
-        "scratch": scratch,
-        "sources": sources,
-        "folder": HOME,
-    }
-    child = Warm.of(LEAN).fork(request, [None, None, None, channel.fileno()])
-    ends.callback(child.close)
-    return child
+    request = {"what": "sources", "environment": environment_behind_walls(), **told}
+    return Warm.of(LEAN).fork(request, [None, None, None, channel.fileno()])
 
 
 @contextlib.contextmanager
-def _folder() -> Iterator[str]:
-    """Give an empty folder to put a root together in."""
-    from nbmark.warmth import folder_for_sockets
-
-    path = folder_for_sockets()
+def _walls(plan: Plan) -> Iterator[dict[str, Any]]:
+    """Give the walls of such a process, and an empty folder to put its root together in."""
+    view, path = View(packages=plan.packages, limits=Limits(processes=16)), folder_for_sockets()
     try:
-        yield str(path)
+        yield {"walls": view.as_dict(), "scratch": str(path)}
     finally:
         os.rmdir(path)

@@ -122,7 +122,7 @@ class Child:
         if "up" not in first:
             connection.close()
             raise NoFork(str(first.get("failed") or first))
-        self.pid = first["up"]
+        self.pid, self.told = first["up"], first
 
     def code(self, seconds: float = 0) -> int | None:
         """Give its exit status once it has ended; wait so long for that."""
