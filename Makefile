@@ -15,7 +15,7 @@ export SOLUTIONS
 book check test lint bench times: export IPYTHONDIR := $(CURDIR)/_build/ipython
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab check test test-fast lint tidy release lock bench bench-pages profile-gpu times story clean env
+.PHONY: help book serve lab check grade gradescope soak test test-fast lint tidy release lock bench bench-pages profile-gpu times story clean env
 
 help: ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +32,12 @@ lab: env ## Open JupyterLab on the exercises
 
 check: env ## Run your exercises and say what is right and what is not (EX=1_3, or all)
 	@$(VENV_PYTHON) tools/check.py "$(EX)"
+
+grade: env ## Mark a folder or zip of submissions (SUBMISSIONS=folder OUT=grades, ARGS=... for more)
+	@$(VENV_PYTHON) -m nbmark grade "$(SUBMISSIONS)" --out "$(or $(OUT),grades)" $(ARGS)
+
+soak: env ## Mark a batch of 1,000, killed on the way; fails if a mark is lost or memory grows
+	@$(VENV_PYTHON) tools/soak.py $(ARGS)
 
 test: lint ## Lint, unit tests, every notebook, the build and its pages in a browser
 	@OMP_NUM_THREADS=1 $(VENV_PYTHON) -m pytest --nbval-lax $(PARALLEL)

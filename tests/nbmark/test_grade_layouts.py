@@ -61,7 +61,7 @@ TREES = {
             "Ann Archer_32_assignsubmission_file_/9_1_x.ipynb": WORSE,
             "Bob Baker_33_assignsubmission_file_9_2_k.ipynb": K,
         },
-        {"Ann Archer": "3", "Bob Baker": "3"},
+        {"Ann Archer (31)": "5", "Ann Archer (32)": "3", "Bob Baker": "3"},
     ),
     "Gradescope": (
         {

@@ -145,14 +145,14 @@ def _overridden(mark: CellMark, override: Override | None) -> CellMark:
 
 
 def _slugs(owners: Iterable[Owner]) -> dict[str, str]:
-    """Name the files of each student: by the name, and by the number too where names are alike."""
-    named: dict[str, list[Owner]] = {}
+    """Name the files of each student: by the name, numbered where names are alike."""
+    alike: dict[str, list[tuple[str, str]]] = {}
     for owner in owners:
         letters = (c if c.isalnum() or c in "-_" else "_" for c in owner.name)
-        slug = "".join(letters).strip("_")[:60] or "student"
-        named.setdefault(slug.casefold(), []).append(replace(owner, name=slug))
+        slug = "".join(letters).strip("_-")[:60] or "student"
+        alike.setdefault(slug.casefold(), []).append((owner.key, slug))
     found: dict[str, str] = {}
-    for alike in named.values():
-        for place, owner in enumerate(sorted(alike, key=lambda one: one.key), 1):
-            found[owner.key] = owner.name if len(alike) == 1 else f"{owner.name}-{place}"
+    for same in alike.values():
+        for place, (key, slug) in enumerate(sorted(same), 1):
+            found[key] = slug if len(same) == 1 else f"{slug}-{place}"
     return found

@@ -47,7 +47,7 @@ class Cluster:
                         break
                 return sent
 
-            done = as_completed(send(), raise_errors=False)
+            done = as_completed(send(), loop=client.loop, raise_errors=False)
             for future in done:
                 yield tickets.pop(future.key), _result(future)
                 for other in send():

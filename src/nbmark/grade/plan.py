@@ -61,7 +61,7 @@ def plan(
     made = Plan([], [f"{file.name}: {file.word}" for file in files if file.word])
     hand_ins, words = owned([file for file in files if file.copy is not None])
     made.words += words
-    roster.learn(handed.owner for handed in hand_ins)
+    roster.learn([handed.owner for handed in hand_ins])
     candidates: dict[tuple[str, str], list[_Candidate]] = {}
     for handed in hand_ins:
         task = _task(handed, originals, roster, due)
