@@ -7,6 +7,7 @@ import pytest
 import tidy
 import yaml
 from bs4 import BeautifulSoup
+from extension import extension
 from files import ROOT
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from tiny import TOC, TinyBook
@@ -29,12 +30,13 @@ def launch_links(folder, page):
     """Give where the page's launch buttons lead."""
     html = BeautifulSoup(folder.joinpath(page).read_text(encoding="utf-8"), "html.parser")
     links = [tag["href"] for tag in html.find_all("a", href=True)]
-    return [link for link in links if re.match("https://(colab|mybinder)", link)]
+    return [link for link in links if re.match("https://(colab|mybinder|codespaces)", link)]
 
 
 @pytest.mark.parametrize("path", EXERCISES, ids=lambda path: path.stem)
 def test_the_page_offers_the_notebook_itself_and_no_launch_without_an_address(path, book):
-    assert launch_links(book, f"exercises/{path.stem}.html") == []
+    if extension("launch").found_address(str(ROOT)) is None:
+        assert launch_links(book, f"exercises/{path.stem}.html") == []
     page = BeautifulSoup((book / "exercises" / f"{path.stem}.html").read_text(), "html.parser")
     link = page.select_one("a.btn-download-source-button")["href"]
     assert (book / "exercises" / link).resolve().read_bytes() == path.read_bytes()
@@ -94,14 +96,40 @@ def test_the_switch_adds_the_solutions_and_without_it_they_are_gone_again(tiny):
     assert heading.get_text().startswith("Exercise 1.1: X")
 
 
-def test_with_an_address_exercises_alone_get_launch_buttons(tiny):
+@pytest.mark.parametrize("home", ["configured", "environment"])
+def test_with_an_address_notebooks_get_launch_buttons(tiny, home):
     config = yaml.safe_load((tiny.root / "_config.yml").read_text(encoding="utf-8"))
-    config["repository"] = {"url": ADDRESS, "branch": "main"}
+    config["repository"] = {"url": ADDRESS if home == "configured" else "", "branch": "main"}
     tiny.write("_config.yml", yaml.safe_dump(config))
-    status, output = tiny.build()
+    status, output = tiny.build(BOOK_REPOSITORY="" if home == "configured" else ADDRESS)
     assert status == 0, output
-    assert launch_links(tiny.html, "chapters/1_02_numbers.html") == []
-    assert launch_links(tiny.html, "exercises/1_1_x.html") == [
-        "https://mybinder.org/v2/gh/someone/book/main?urlpath=lab/tree/exercises/1_1_x.ipynb",
-        "https://colab.research.google.com/github/someone/book/blob/main/exercises/1_1_x.ipynb",
+    binder = "https://mybinder.org/v2/gh/someone/book/main?urlpath=lab/tree"
+    colab = "https://colab.research.google.com/github/someone/book/blob/main"
+    spaces = "https://codespaces.new/someone/book"
+    assert launch_links(tiny.html, "chapters/1_02_numbers.html") == [
+        f"{binder}/chapters/1_02_numbers.ipynb",
+        spaces,
     ]
+    installs = [f"{colab}/exercises/1_1_x.ipynb"] if home == "configured" else []
+    assert launch_links(tiny.html, "exercises/1_1_x.html") == [
+        f"{binder}/exercises/1_1_x.ipynb",
+        *installs,
+        spaces,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("remote", "address"),
+    [
+        ("https://github.com/someone/book.git", ADDRESS),
+        ("git@github.com:someone/book.git", ADDRESS),
+        ("https://name:secret@github.com/someone/book", ADDRESS),
+        ("ssh://git@gitlab.com/someone/a.book/", "https://gitlab.com/someone/a.book"),
+        ("/srv/git/book", None),
+        ("https://example.org/someone/book.git", None),
+        ("https://notgithub.com/someone/book", None),
+        ("", None),
+    ],
+)
+def test_an_address_is_taken_from_a_remote_that_the_services_know(remote, address):
+    assert extension("launch").public_address(remote) == address

@@ -1,8 +1,7 @@
-"""The pages of exercises: solutions only where they are asked for, launch buttons only here.
+"""The pages of exercises: solutions only where they are asked for.
 
 With the environment variable SOLUTIONS=1 (`make book SOLUTIONS=1`) each exercise's solution becomes
-a page behind the exercises. Launch buttons need the address of the book's repository; without one
-there are none.
+a page behind the exercises.
 """
 
 import os
@@ -22,13 +21,11 @@ def solutions_wanted() -> bool:
 
 
 def choose_pages(_app: Sphinx, config: Config) -> None:
-    """Leave solutions out, or put them into the table of contents; drop buttons without address."""
+    """Leave solutions out, or put them into the table of contents."""
     if solutions_wanted():
         add_solutions(config.external_site_map)
     else:
         config.exclude_patterns = [*config.exclude_patterns, SOLUTIONS.rstrip("/")]
-    if not config.html_theme_options.get("repository_url"):
-        config.html_theme_options.pop("launch_buttons", None)
 
 
 def add_solutions(pages: Any) -> None:
@@ -42,17 +39,7 @@ def add_solutions(pages: Any) -> None:
             pages[solution] = Document(solution, title=f"Solution {number[1]}.{number[2]}")
 
 
-def keep_launch_buttons_here(
-    _app: Sphinx, name: str, _template: str, context: dict[str, Any], _doctree: Any
-) -> None:
-    """Take the launch buttons off pages whose notebooks do not install what they need."""
-    if not name.startswith(EXERCISES):
-        buttons = context.get("header_buttons", [])
-        context["header_buttons"] = [b for b in buttons if b.get("label") != "launch-buttons"]
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Run after the table of contents is read, and after the theme made its buttons."""
+    """Run after the table of contents is read."""
     app.connect("config-inited", choose_pages, priority=950)
-    app.connect("html-page-context", keep_launch_buttons_here, priority=600)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
