@@ -140,6 +140,7 @@ def test_storys_sentence_is_of_the_language_and_unseen():
     assert 6 <= len(s.german) <= 9
 
 
+@pytest.mark.slow
 def test_what_is_called_unseen_is_in_no_training_data(test_set):
     known, rows = training.seen(), training.rows_of(test_set)
     assert tuple(story.sentence().source[0].tolist()) not in known
@@ -217,6 +218,7 @@ def first_losses(name):
     return [float(loss) for loss in story.provenance()[f"{name}: first losses"].split()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRAININGS)
 def test_training_begins_as_its_record_says(name):
     """Its end would take minutes; what it depends on shows at the beginning."""
