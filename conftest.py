@@ -57,8 +57,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Run one process more than there are cores: many a test waits for a browser or a kernel."""
-    return (os.cpu_count() or 1) + 1
+    """Run one process more than there are cores: many a test waits for a browser or a kernel.
+
+    Those of `make test-fast` wait for nothing, and each process would import all once more.
+    """
+    is_fast = config.getoption("markexpr") == "not slow"
+    return (os.cpu_count() or 1) + (not is_fast)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -27,12 +27,7 @@ WRITTEN = (("$y_1$", 5), ("$y_2$", 6), ("$y_{T'}$", 8))
 def encoder_decoder(ax: Axes, *, repeated: bool) -> None:
     """Draw an encoder and a decoder with one vector c between them.
 
-    Parameters
-    ----------
-    ax : Axes
-        Emptied of its frame and ticks.
-    repeated : bool
-        Whether c enters every step of the decoder, or only starts it.
+    Where it is `repeated`, c enters every step of the decoder; else it only starts it.
     """
     for name, x, series in STATES:
         frame = None if series is None else plotting.COLOURS[series]

@@ -35,21 +35,11 @@ def show_maps(
 
     Parameters
     ----------
-    maps : dict of Map
-        Under their titles.
-    alt, caption : str
-        As `attnlab.plotting.show` takes them.
-    size : (float, float), optional
-        Width and height of each map in inches.
-    labels : (str, str), optional
-        What stands below and what beside each map.
-    **look
-        `numbers` and `largest`, as `attnlab.plotting.heatmap` takes them.
-
-    Raises
-    ------
-    ValueError
-        If there is no map, `alt` is empty, or a label is missing.
+    maps : dict of Map, under their titles; none raises ValueError
+    alt, caption : str, as `attnlab.plotting.show` takes them
+    size : (float, float), optional, width and height of each map in inches
+    labels : (str, str), optional, what stands below and what beside each map
+    **look : `numbers` and `largest`, as `attnlab.plotting.heatmap` takes them
     """
     figures = []
     frame = {"fill": False, "edgecolor": plotting.COLOURS[1], "linewidth": 1.6}

@@ -121,28 +121,6 @@ def exact_match(written: Tensor, target: Tensor) -> float:
     return (written == target).all(1).double().mean().item()
 
 
-def weight_on(weights: Tensor, words: Tensor, chosen: Tensor, asking: Tensor) -> float:
-    """Give the weight that lies on chosen words, in the mean over the words that ask.
-
-    Parameters
-    ----------
-    weights : Tensor, shape (B, S_q, S_k)
-        Of one head.
-    words : int Tensor, shape (B, S_k)
-        The words that are attended to.
-    chosen : int Tensor, shape (n,)
-        Ids of the words in question.
-    asking : bool Tensor, shape (B, S_q)
-        True at the queries that count.
-
-    Returns
-    -------
-    share : float
-    """
-    on = weights * torch.isin(words, chosen)[:, None, :]  # (B, S_q, S_k)
-    return on.sum(-1)[asking].mean().item()
-
-
 def load() -> Translator:
     """Load the trained Transformer.
 

@@ -91,6 +91,12 @@ def test_one_head_finds_verbs_and_the_other_nouns(model, test_set):
     assert max(verbs[0], nouns[1]) < 0.4
 
 
+def weight_on(weights, words, chosen, asking):
+    """Give the weight of one head on the chosen words, in the mean over the words that ask."""
+    on = weights * torch.isin(words, chosen)[:, None, :]  # (B, S_q, S_k)
+    return on.sum(-1)[asking].mean().item()
+
+
 def test_an_encoder_head_gathers_on_the_auxiliary(model, test_set):
     _, maps = model(test_set.source, test_set.target)
     real = test_set.source != PAD
@@ -100,7 +106,7 @@ def test_an_encoder_head_gathers_on_the_auxiliary(model, test_set):
     asking, hatte = real & single[:, None], torch.tensor([GERMAN.index("hatte")])
     even = (real / real.sum(1, keepdim=True))[:, None].expand_as(maps.encoder[0][:, 0])
     shares = [
-        story.weight_on(w, test_set.source, hatte, asking) for w in (maps.encoder[0][:, 0], even)
+        weight_on(w, test_set.source, hatte, asking) for w in (maps.encoder[0][:, 0], even)
     ]
     assert shares[0] > 1.5 * shares[1]
 
@@ -140,6 +146,7 @@ def test_storys_sentence_is_of_the_language_and_unseen():
     assert 6 <= len(s.german) <= 9
 
 
+@pytest.mark.slow
 def test_what_is_called_unseen_is_in_no_training_data(test_set):
     known, rows = training.seen(), training.rows_of(test_set)
     assert tuple(story.sentence().source[0].tolist()) not in known
@@ -217,6 +224,7 @@ def first_losses(name):
     return [float(loss) for loss in story.provenance()[f"{name}: first losses"].split()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRAININGS)
 def test_training_begins_as_its_record_says(name):
     """Its end would take minutes; what it depends on shows at the beginning."""

@@ -41,7 +41,7 @@ class Exercises:
         program = f"import sys; sys.path.insert(0, {str(ROOT / 'tools')!r})\n"
         program += f"import check, pathlib; check.ROOT = pathlib.Path({str(self.root)!r})\n"
         program += "from functools import partial; from nbmark.limits import Clock\n"
-        program += "check.tell = partial(check.tell, clock=Clock(20))\n"
+        program += "check.tell = partial(check.tell, clock=Clock(12))\n"
         command = [sys.executable, "-c", f"{program}sys.exit(check.main({name!r}))"]
         return subprocess.Popen(command, start_new_session=True, text=True, **streams)
 
@@ -89,7 +89,8 @@ def test_wrong_answers_and_errors_are_told_as_jupyter_tells_them(exercises):
 
 def test_a_cell_that_ends_the_kernel_or_takes_too_long_costs_itself_alone(exercises):
     exercises.fill_in("1_1-output-unscaled-answer", "import os\nos._exit(1)")
-    exercises.fill_in("1_1-weights-scaled-answer", "weights_scaled = None\nwhile True:\n    pass")
+    endless = "import time\nweights_scaled = None\nwhile True:\n    time.sleep(0.1)"
+    exercises.fill_in("1_1-weights-scaled-answer", endless)
     status, said, complained = exercises.check()
     assert status == 1
     assert "1_1-output-unscaled-answer: this cell failed\n  the kernel died; the next" in said

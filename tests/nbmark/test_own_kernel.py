@@ -59,5 +59,6 @@ def test_checking_an_exercise_starts_the_own_kernel():
 @pytest.mark.usefixtures("foreign_kernel")
 def test_nbval_starts_the_own_kernel(exercise):
     command = [sys.executable, "-m", "pytest", "--nbval-lax", "--noconftest", str(exercise)]
+    command += ["-p", "no:hypothesispytest"]
     done = subprocess.run(command, cwd=exercise.parent, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout

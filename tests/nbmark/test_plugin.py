@@ -18,7 +18,8 @@ SHOW_LINE = (
 
 
 def run_pytest(folder, *options):
-    command = [sys.executable, "-m", "pytest", "-v", "-rs", "-p", "no:cacheprovider", *options]
+    command = [sys.executable, "-m", "pytest", "-v", "-rs", "-p", "no:cacheprovider"]
+    command += ["-p", "no:hypothesispytest", *options]
     environment = os.environ | {"CUDA_VISIBLE_DEVICES": "", "COLUMNS": "200"}
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120

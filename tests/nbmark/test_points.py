@@ -47,6 +47,7 @@ EQUALS = "class A:\n    def __eq__(self, other):\n        "
 HIDE = "get_ipython().showtraceback = lambda *args, **options: None"
 STORED = [new_output("stream", text="left over")]
 SLEEP = "import time\ntry:\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    pass"
+ENDLESS = "import time\nwhile True:\n    time.sleep(0.1)"
 LOOP = "while True:\n    try:\n        time.sleep(1)\n    except BaseException:\n        pass"
 WAIT = "import time\ntime.sleep(4)\nb = 2"
 DEAF = f"import time\n{LOOP}"
@@ -130,11 +131,11 @@ REBUILT = {
 }
 # What goes wrong in an honest notebook costs the cell alone.
 HONEST = {
-    "endless_9_1_x.ipynb": (added("while True:\n    pass"), 5, "added-1-after-one: the time limit"),
+    "endless_9_1_x.ipynb": (added(ENDLESS), 5, "added-1-after-one: the time limit"),
     "deaf_9_1_x.ipynb": (added(DEAF), 5, "added-1-after-one: the time limit"),
     "slow_9_1_x.ipynb": (submitted(two=SLEEP + "\nb = 2"), 5, "two: the time limit"),
     "slow_check_9_1_x.ipynb": (
-        submitted(one=f"{EQUALS}while True: pass\na = A()"),
+        submitted(one=f"import time\n{EQUALS}while True: time.sleep(0.1)\na = A()"),
         3,
         "is-one: the time limit",
     ),
