@@ -68,6 +68,7 @@ nbmark.graded.CheckFailed.__init__ = lambda *a: None
 )
 
 BENT = cheats(
+    seconds=3,
     run_cell_replaced="""
 shell = get_ipython()
 class Fine:
