@@ -18,7 +18,7 @@ from nbmark.limits import Clock
 from nbmark.marks import DIED, TOO_LONG, Evidence
 from nbmark.notebook import is_code, is_graded
 
-MOST_KERNELS = 5  # for one notebook; what makes each of them hang stands before its cells
+MOST_KERNELS = 4  # for one notebook; what makes each of them hang stands before its cells
 IOPUB_SECONDS = 10  # until a cell that was interrupted counts as one that cannot be
 SETTINGS = {
     "kernel_name": "python3",

@@ -103,6 +103,7 @@ get_ipython().kernel.do_execute = do_execute
 )
 
 FORGED = cheats(
+    seconds=3,
     reply_by_hand="""
 kernel = get_ipython().kernel
 content = {"status": "ok", "execution_count": 9, "payload": [], "user_expressions": {}}
