@@ -15,7 +15,7 @@ export SOLUTIONS
 book check test lint bench times: export IPYTHONDIR := $(CURDIR)/_build/ipython
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab check grade gradescope soak test test-fast lint tidy release lock bench bench-pages profile-gpu times story clean env
+.PHONY: help book serve lab check grade gradescope soak test test-fast lint tidy release lock bench bench-pages profile-gpu times story clean env bench-marking
 
 help: ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -65,6 +65,9 @@ lock: env ## Write the locks of the Python packages (UPGRADE=1: with the newest 
 
 bench: env ## Compare Flash attention with naive and PyTorch's on this CPU; fails on a missed bar
 	@$(VENV_PYTHON) tools/bench.py
+
+bench-marking: env ## Compare what marking a class costs with nbval and nbgrader; COUNT=6 tries it
+	@$(VENV_PYTHON) tools/bench_marking.py $(if $(COUNT),--count $(COUNT))
 
 bench-pages: book ## Weigh the pages and time them on a slow line in Chromium; fails on a missed bar
 	@$(VENV_PYTHON) tools/bench_pages.py
