@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from nbmark import doctor
 from nbmark.grade import cli as grade
 
 
@@ -11,6 +12,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m nbmark", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     grade.add_to(commands)
+    doctor.add_to(commands)
     options = parser.parse_args(arguments)
     return options.do(options)
 

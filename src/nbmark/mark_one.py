@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +22,20 @@ from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 
 from nbmark.answers import SEED
+from nbmark.doctor import FULL, NONE, examine, reaches
+from nbmark.kernels import ISOLATED, WARM
 from nbmark.key import Key
 from nbmark.limits import CELL_SECONDS, NOTEBOOK_SECONDS, Clock
 from nbmark.marks import DIED, TOO_LONG, Evidence, Mark
 from nbmark.notebook import grade_id, is_graded, read
+from nbmark.plan import Plan, plan_of, served
 from nbmark.running import run_all
 from nbmark.submission import Original, Submission, read_submission
+from nbmark.trial import Trial, Verdict, seed_inside, trial
+from nbmark.warmth import NoFork
 
 MOST_FIGURES, MOST_BYTES = 12, 400_000  # of one submission; of one figure
 PNG = b"\x89PNG\r\n\x1a\n"
-NO_SANDBOX = "none"
 TROUBLES = {DIED: (DIED, "died"), TOO_LONG: (TOO_LONG, "too_long")}
 
 
@@ -46,7 +50,7 @@ class Job:
     seed: int
     cell_seconds: float = CELL_SECONDS
     notebook_seconds: float = NOTEBOOK_SECONDS
-    sandbox: str = NO_SANDBOX  # the level that is wanted
+    sandbox: str = NONE  # the level of `nbmark.doctor` that is wanted
 
     def to_json(self) -> str:
         """Write it as one line."""
@@ -80,7 +84,7 @@ class Result:
     flags: tuple[str, ...] = ()  # what was restored, and remarks on cells that are not graded
     figures: tuple[tuple[str, str], ...] = ()  # a cell's name, and a PNG file in base 64
     seconds: float = 0
-    sandbox: str = NO_SANDBOX  # the level that it ran under
+    sandbox: str = NONE  # the level that it ran under
     warnings: tuple[str, ...] = field(default=())  # for the instructor: a solution that fails
 
     def to_json(self) -> str:
@@ -107,10 +111,15 @@ def mark(job: Job) -> Result:
     original, key = _known(job.original, job.exercise, job.seed)
     submission = read_submission(Path(job.submission), job.name, [original])
     run = _Run(submission)
-    if submission.rebuilt is not None:
-        with tempfile.TemporaryDirectory() as folder, _environment(job.seed, folder):
-            key.of(original, "")  # runs the solution, the first time
-            run.go(Path(folder), Clock(job.cell_seconds, job.notebook_seconds), original, key)
+    health = examine()
+    plan = plan_of(original.notebook) if health.level != NONE else Plan()
+    if not reaches(health.level, job.sandbox):
+        submission.ledger.fault = f"this machine has no sandbox as wanted: {health.why}"
+    elif submission.rebuilt is not None:
+        with tempfile.TemporaryDirectory() as folder, _environment(seed_inside(job.seed), folder):
+            if len(plan.checks) < len([cell for cell in original.cells if not cell.manual]):
+                key.of(original, "")  # runs the solution, the first time
+            run.go(Path(folder), job, plan, health.level, key)
     restored = submission.rebuilt.restored if submission.rebuilt else ()
     return Result(
         marks=tuple(run.cell_mark(one) for one in submission.score.marks),
@@ -118,6 +127,7 @@ def mark(job: Job) -> Result:
         flags=(*submission.remarks, *(f"restored: {said}" for said in restored)),
         figures=tuple(run.figures),
         seconds=round(time.monotonic() - began, 3),
+        sandbox=health.level,
         warnings=tuple(sorted(key.unsolved)),
     )
 
@@ -129,29 +139,42 @@ class _Run:
         self.submission = submission
         self.figures: list[tuple[str, str]] = []
         self.evidence: dict[str, Evidence] = {}
+        self.verdicts: dict[str, Verdict] = {}
 
-    def go(self, folder: Path, clock: Clock, original: Original, key: Key) -> None:
-        """Run it and judge its graded cells."""
-
-        def note(cell: NotebookNode, evidence: Evidence) -> None:
-            name = grade_id(cell) or cell.id
-            self._keep_figures(name, evidence)
-            if is_graded(cell):
-                self.evidence[name] = evidence
-                why_not = evidence.why_not(key.of(original, name))
-                self.submission.ledger.outcomes[name] = why_not
-            elif evidence.trouble:
-                self.submission.remarks.append(f"{name}: {evidence.trouble}")
-
+    def go(self, folder: Path, job: Job, plan: Plan, level: str, key: Key) -> None:
+        """Run it and judge its graded cells, outside of its process where that can be done."""
+        original, rebuilt = self.submission.original, self.submission.rebuilt.notebook
+        clock = Clock(job.cell_seconds, job.notebook_seconds)
         try:
-            run_all(self.submission.rebuilt.notebook, folder, note, clock)
-        except (DeadKernelError, NoSuchKernel) as error:
+            if level == NONE:
+                run_all(rebuilt, folder, partial(self._note, None, key), clock)
+                return
+            kernel, case = ISOLATED if level == FULL else WARM, (job.seed, job.cell_seconds)
+            with trial(original.notebook, rebuilt, plan, level == FULL, *case) as judged:
+                run, note = served(rebuilt, plan, job.seed), partial(self._note, judged, key)
+                run_all(run, folder, note, clock, kernel, judged.expect)
+        except (DeadKernelError, NoSuchKernel, NoFork) as error:
             self.submission.remarks.append(f"the kernel could not be used: {error}")
+
+    def _note(self, judged: Trial | None, key: Key, cell: NotebookNode, evidence: Evidence) -> None:
+        """Note how the run of a cell ended."""
+        name, outcomes = grade_id(cell) or cell.id, self.submission.ledger.outcomes
+        self._keep_figures(name, evidence)
+        if judged and name in judged.plan.checks:
+            verdict = self.verdicts[name] = judged.verdict(name)
+            outcomes[name] = evidence.trouble or verdict.reason
+        elif is_graded(cell):
+            self.evidence[name] = evidence
+            outcomes[name] = evidence.why_not(key.of(self.submission.original, name))
+        elif evidence.trouble:
+            self.submission.remarks.append(f"{name}: {evidence.trouble}")
 
     def cell_mark(self, one: Mark) -> CellMark:
         """Give the mark of a cell with all that its check said."""
         cell, said, cause = one.cell, one.reason, ""
-        evidence = self.evidence.get(cell.name)
+        evidence, verdict = self.evidence.get(cell.name), self.verdicts.get(cell.name)
+        if verdict is not None and said == verdict.reason:
+            cause = verdict.cause
         if evidence is not None and said:
             errors = [o for o in evidence.outputs if o.get("output_type") == "error"]
             said, cause = _said(errors[0]) if errors else (said, "differs")

@@ -2,6 +2,9 @@
 
 import os
 import sys
+from pathlib import Path
+
+SPECS = Path(__file__).with_name("kernelspecs")  # a folder of Jupyter's data
 
 
 def use_own_kernel() -> None:
@@ -10,3 +13,10 @@ def use_own_kernel() -> None:
     others = os.environ.get("JUPYTER_PATH", "").split(os.pathsep)
     kept = [path for path in others if path not in ("", own)]
     os.environ["JUPYTER_PATH"] = os.pathsep.join([own, *kept])
+
+
+def know_forked_kernels() -> None:
+    """Let the kernelspecs of `nbmark.kernels` be found, after all others."""
+    paths = [path for path in os.environ.get("JUPYTER_PATH", "").split(os.pathsep) if path]
+    if str(SPECS) not in paths:
+        os.environ["JUPYTER_PATH"] = os.pathsep.join([*paths, str(SPECS)])

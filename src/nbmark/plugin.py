@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nbmark.limits import CELL_SECONDS, NOTEBOOK_SECONDS
-from nbmark.own_kernel import use_own_kernel
+from nbmark.own_kernel import know_forked_kernels, use_own_kernel
 from nbmark.skip import skip_reason
 
 OPTIONS = {
@@ -46,6 +46,7 @@ SANITIZE = Path(__file__).with_name("sanitize.cfg")
 def pytest_configure(config: pytest.Config) -> None:
     """Start kernels of this interpreter, leave out of comparisons what differs between machines."""
     use_own_kernel()
+    know_forked_kernels()
     if getattr(config.option, "nbval_sanitize_with", SANITIZE) is None:
         config.option.nbval_sanitize_with = str(SANITIZE)
     if config.option.points is not None:

@@ -70,7 +70,7 @@ def execute(
 
     resources = {"metadata": {"path": str(folder)}}
     options |= {"resources": resources, "on_notebook_start": start}
-    client = NotebookClient(notebook, **SETTINGS, **options)
+    client = NotebookClient(notebook, **SETTINGS | options)
     try:
         asyncio.run(client.async_execute(stderr=log))
     except (asyncio.CancelledError, Exception) as error:
@@ -81,14 +81,21 @@ def execute(
         atexit.unregister(client._cleanup_kernel)  # it would complain of what is cleaned up by now
 
 
-def run_all(notebook: NotebookNode, folder: Path, note: Note, clock: Clock) -> None:
+def run_all(
+    notebook: NotebookNode,
+    folder: Path,
+    note: Note,
+    clock: Clock,
+    kernel: str = SETTINGS["kernel_name"],
+    begin: Callable[[NotebookNode], object] = lambda cell: None,
+) -> None:
     """Run every cell of a student's notebook, whatever becomes of the others.
 
     A cell that takes too long is interrupted. Where that is no use, or the kernel died, a new
     kernel runs all cells once more, without the graded ones before and without those that had to
-    be stopped. `note` gets each code cell with its outputs, once.
+    be stopped. `note` gets each code cell with its outputs, once; `begin` gets it before it runs.
     """
-    turns = _Turns(notebook, note)
+    turns = _Turns(notebook, note, begin, {"kernel_name": kernel})
     while not turns.all_had(folder, clock):
         pass
 
@@ -96,8 +103,14 @@ def run_all(notebook: NotebookNode, folder: Path, note: Note, clock: Clock) -> N
 class _Turns:
     """Which cells of a notebook have had their turn, over several kernels."""
 
-    def __init__(self, notebook: NotebookNode, note: Note) -> None:
-        self.notebook, self.note = notebook, note
+    def __init__(
+        self,
+        notebook: NotebookNode,
+        note: Note,
+        begin: Callable[[NotebookNode], object],
+        options: Mapping[str, Any],
+    ) -> None:
+        self.notebook, self.note, self.begin, self.options = notebook, note, begin, options
         self.stopped: set[int] = set()  # cells not to be run again
         self.noted = self.at = -1  # the last cell that was told of; the one that is running
 
@@ -109,7 +122,7 @@ class _Turns:
                 cell.source = ""
         hooks = {"on_cell_start": self._start, "on_cell_executed": self._end}
         try:
-            execute(run, folder, **hooks, **_lenient(clock))
+            execute(run, folder, **hooks, **_lenient(clock), **self.options)
         except (CellTimeoutError, DeadKernelError) as error:
             if self.at < 0 or self.at in self.stopped:
                 raise
@@ -120,6 +133,8 @@ class _Turns:
 
     def _start(self, cell: NotebookNode, cell_index: int) -> None:
         self.at = cell_index
+        if cell_index > self.noted:
+            self.begin(cell)
 
     def _end(self, cell: NotebookNode, cell_index: int, execute_reply: Mapping[str, Any]) -> None:
         content = execute_reply["content"]
