@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from nbmark.grade.journal import Journal, Override
 from nbmark.grade.owners import Owner
@@ -102,8 +103,9 @@ def _row(owner: Owner, tasks: Iterable[Task], journal: Journal, present: Sequenc
     overrides = {c: o for (s, c), o in journal.state.overrides.items() if s == owner.key}
     by_exercise = {task.exercise: task for task in tasks if task.exercise}
     earned: list[Earned] = []
-    strays = [f"{task.name}: {task.fault}" for task in tasks if not task.exercise]
-    flags = strays.copy()
+    stray = [task for task in tasks if not task.exercise]
+    strays = [f"{Path(task.name).name}: {task.fault}" for task in stray]
+    flags = [f"{task.name}: {task.fault}" for task in stray]
     for original in present:
         task = by_exercise.get(original.stem)
         if task is None:
