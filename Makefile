@@ -36,6 +36,9 @@ check: env ## Run your exercises and say what is right and what is not (EX=1_3, 
 grade: env ## Mark a folder or zip of submissions (SUBMISSIONS=folder OUT=grades, ARGS=... for more)
 	@$(VENV_PYTHON) -m nbmark grade "$(SUBMISSIONS)" --out "$(or $(OUT),grades)" $(ARGS)
 
+gradescope: env ## Write the zip file with which Gradescope marks an exercise (EX=1_3)
+	@$(VENV_PYTHON) tools/gradescope.py "$(EX)"
+
 soak: env ## Mark a batch of 1,000, killed on the way; fails if a mark is lost or memory grows
 	@$(VENV_PYTHON) tools/soak.py $(ARGS)
 

@@ -62,10 +62,11 @@ def make_class(root: Path, count: int) -> dict[str, str]:
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
 
     def notebook(number: int) -> str:
+        test = "assert value % 7, 'a seventh'"
         source = f"### BEGIN SOLUTION\nvalue = {number}\n### END SOLUTION"
         cells = [
             new_code_cell(source, id="answer", metadata={"nbgrader": answer}),
-            new_code_cell("assert value % 7, 'a seventh'", id="check", metadata={"nbgrader": check}),
+            new_code_cell(test, id="check", metadata={"nbgrader": check}),
         ]
         return nbformat.writes(new_notebook(cells=cells, metadata=kernel))
 

@@ -35,6 +35,7 @@ from nbmark.trial import Trial, Verdict, seed_inside, trial
 from nbmark.warmth import NoFork
 
 MOST_FIGURES, MOST_BYTES = 12, 400_000  # of one submission; of one figure
+NO_SANDBOX = "this machine has no sandbox as wanted"  # what a fault begins with
 PNG = b"\x89PNG\r\n\x1a\n"
 TROUBLES = {DIED: (DIED, "died"), TOO_LONG: (TOO_LONG, "too_long")}
 
@@ -114,7 +115,7 @@ def mark(job: Job) -> Result:
     health = examine()
     plan = plan_of(original.notebook) if health.level != NONE else Plan()
     if not reaches(health.level, job.sandbox):
-        submission.ledger.fault = f"this machine has no sandbox as wanted: {health.why}"
+        submission.ledger.fault = f"{NO_SANDBOX}: {health.why}"
     elif submission.rebuilt is not None:
         with tempfile.TemporaryDirectory() as folder, _environment(seed_inside(job.seed), folder):
             if len(plan.checks) < len([cell for cell in original.cells if not cell.manual]):

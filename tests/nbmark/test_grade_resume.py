@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from dataclasses import replace
 
 import nbformat
 import pytest
@@ -10,10 +11,11 @@ import soak
 from course import make_course, notebook, recorded, submitted
 from grading import CALL, gradebook, here, run
 
+from nbmark.doctor import FULL
 from nbmark.grade.batch import Refusal
 from nbmark.grade.executors import GRACE, LocalPool
 from nbmark.grade.journal import Journal, JournalError
-from nbmark.mark_one import Job, Result
+from nbmark.mark_one import NO_SANDBOX, Job, Result
 
 COUNT = soak.COUNT // 20
 CLASS = {
@@ -164,6 +166,20 @@ def test_two_calls_do_not_mark_into_one_folder(root):
     run(root, executor=second)
 
 
+def test_a_mark_from_behind_lower_walls_than_wanted_does_not_count(root):
+    def walled(jobs):
+        return ((ticket, replace(result, sandbox=FULL)) for ticket, result in here(jobs))
+
+    def open_to_all(jobs):
+        return ((ticket, Result(fault=f"{NO_SANDBOX}: so it is")) for ticket, _ in jobs)
+
+    run(root)
+    with pytest.raises(Refusal, match="so it is"):
+        run(root, sandbox=FULL, executor=open_to_all)
+    assert "3 marked now" in run(root, sandbox=FULL, executor=walled)
+    assert "0 marked now" in run(root, sandbox=FULL)
+
+
 def test_a_journal_of_something_else_is_not_used(root):
     run(root)
     path = root / "grades" / "journal.jsonl"
@@ -178,7 +194,7 @@ def test_a_call_that_is_killed_at_any_moment_is_completed(tmp_path, capsys, monk
     monkeypatch.setenv("MARK_SECONDS", "0.04")
     monkeypatch.setenv("PYTHONPATH", os.path.dirname(__file__))
     monkeypatch.setattr(soak, "KILLED_AT", (0.1, 0.5))
-    assert soak.soak(tmp_path, COUNT, "2", CALL) == []
+    assert soak.soak(tmp_path, COUNT, "1", CALL) == []
     known = re.findall(rf"killed with (\d+) of {COUNT} marked", capsys.readouterr().out)
     assert len(known) == 2
     assert COUNT <= len(log.read_text().splitlines()) <= COUNT + 8, "what was under way ran twice"

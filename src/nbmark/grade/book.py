@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from nbmark.grade.journal import Journal, Override
 from nbmark.grade.owners import Owner
@@ -46,6 +47,7 @@ class Row:
     owner: Owner
     earned: tuple[Earned, ...] = ()
     flags: tuple[str, ...] = ()
+    strays: tuple[str, ...] = ()  # files that answer no exercise, and why they do not
     slug: str = ""  # the name of the student's files
 
     @property
@@ -101,7 +103,9 @@ def _row(owner: Owner, tasks: Iterable[Task], journal: Journal, present: Sequenc
     overrides = {c: o for (s, c), o in journal.state.overrides.items() if s == owner.key}
     by_exercise = {task.exercise: task for task in tasks if task.exercise}
     earned: list[Earned] = []
-    flags = [f"{task.name}: {task.fault}" for task in tasks if not task.exercise]
+    stray = [task for task in tasks if not task.exercise]
+    strays = [f"{Path(task.name).name}: {task.fault}" for task in stray]
+    flags = [f"{task.name}: {task.fault}" for task in stray]
     for original in present:
         task = by_exercise.get(original.stem)
         if task is None:
@@ -111,7 +115,7 @@ def _row(owner: Owner, tasks: Iterable[Task], journal: Journal, present: Sequenc
         one = _earned(task, original, owner, journal, overrides)
         earned.append(one)
         flags += [f"{original.stem}: {said}" for said in one.flags]
-    return Row(owner, tuple(earned), tuple(flags))
+    return Row(owner, tuple(earned), tuple(flags), tuple(strays))
 
 
 def _earned(

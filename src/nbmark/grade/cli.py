@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from nbmark.doctor import FULL, NONE
 from nbmark.grade import batch
 from nbmark.grade.executors import MARKER, LocalPool
 from nbmark.grade.owners import moment
@@ -35,6 +36,13 @@ def add_to(commands: Any) -> None:
     add("--processes", type=_whole, help="how many mark at a time (default: one a core)")
     add("--executor", choices=("local", "dask"), default="local", help="where they run")
     add("--scheduler", metavar="ADDRESS", help="that of the Dask cluster, such as tcp://host:8786")
+    add(
+        "--require-sandbox",
+        action="store_const",
+        const=FULL,
+        default=NONE,
+        help="refuse to mark where students' code cannot be kept behind walls (see doctor)",
+    )
     add("--regrade", action="append", default=[], metavar="STUDENT|EX", help="mark once more")
     add(
         "--override",
@@ -52,7 +60,7 @@ def do(options: argparse.Namespace, marker: str = MARKER) -> int:
     sys.stdout.reconfigure(errors="replace")
     try:
         batch.run(_request(options), _executor(options, marker), _say)
-    except batch.Refusal as refusal:
+    except (batch.Refusal, ConnectionError) as refusal:
         print(f"Not marked: {refusal}.", file=sys.stderr)
         return REFUSED
     except KeyboardInterrupt:
@@ -71,6 +79,7 @@ def _request(options: argparse.Namespace) -> batch.Request:
         seed=options.seed,
         cell_seconds=options.cell_limit,
         notebook_seconds=options.notebook_limit,
+        sandbox=options.require_sandbox,
         regrade=tuple(options.regrade),
         override=tuple(tuple(one) for one in options.override),
     )
