@@ -39,6 +39,10 @@ class Entry:
 # Weights of 6 x 12 heads on three tokens, in thousandths: each row of head h a turn further.
 THREE = [[[[600, 300, 100]] * 3, [[100, 600, 300]] * 3, [[300, 100, 600]] * 3] * 4] * 6
 
+# A sentence that a reader typed, and the cosines of its words after each of seven layers.
+OWN = {"text": "hm", "pieces": "[CLS] hm [SEP]", "left": 0, "maps": THREE}
+OWN |= {"alike": [[[100, 30 + 7 * i, -9], [30 + 7 * i, 100, 60], [-9, 60, 100]] for i in range(7)]}
+
 TABLE = (
     Entry(
         figures.ScaleAndSoftmax,
@@ -129,15 +133,41 @@ TABLE = (
             {"score": "[SEP]", "token": 11},
             {"score": "previous token", "layer": 1, "head": 3, "token": 0},
             {"score": "next token", "layer": 2, "head": 9, "sentence": 2},
-            {"score": "itself", "sentence": 8, "own": "[CLS] hm [SEP]", "own_maps": THREE},
+            {"score": "itself", "sentence": 8, "own": OWN},
             {"score": "uniformity", "layer": 6, "head": 12, "sentence": 1, "token": 99},
+            {"view": "heads like it", "sentence": 4},
+            {"view": "heads like it", "sentence": 8, "own": OWN},
+            {"view": "word vectors", "sentence": 5, "token": 5},
+            {"view": "word vectors", "sentence": 8, "own": OWN, "after": 0},
+            {"view": "heads switched off", "layer": 6, "head": 1},
+            {"off": "1-3 2-9 5-6", "score": "previous token"},
+            {"view": "heads switched off", "off": "4-2 9-9 1-3", "sentence": 6, "token": 2},
         ),
         moves=(
             Move("2, 9: 27", "Enter", {"layer": 2, "head": 9}),
             Move("[CLS], [CLS]", "ArrowDown", {"token": 1}),
-            Move("Word that reads", "ArrowRight", {"token": 2}),
+            Move("take", "ArrowLeft", {"token": 5}),
             Move("Colour by", "End", {"score": "uniformity"}),
             Move("Sentence", "ArrowDown", {"sentence": 1}),
+            Move("Show", "ArrowDown", {"view": "heads like it"}),
+            Move("Show", "ArrowDown", {"view": "word vectors"}),
+            Move("Layers passed", "Home", {"after": 0}),
+            Move("Show", "End", {"view": "heads switched off"}),
+        ),
+    ),
+    Entry(
+        figures.LiveSentence,
+        "index",
+        states=(
+            {},
+            {"head": "1-3", "token": 99},
+            {"sentence": 1},
+            {"sentence": 2, "own": OWN, "head": "2-9", "token": 2},
+        ),
+        moves=(
+            Move("it", "ArrowLeft", {"token": 8}),
+            Move("Sentence", "ArrowDown", {"sentence": 1}),
+            Move("Head", "ArrowDown", {"head": "1-3"}),
         ),
     ),
     Entry(

@@ -4,6 +4,11 @@ The executed notebook holds each widget's state: its ES module, its style sheet 
 page gets the traits, in the place where the figure stands, and loads each module once, as a file;
 static/figure_host.js mounts them. A browser imports no module from disk, so the file is a plain
 script that hands over the module's text. Any anywidget will do; any other widget is a warning.
+
+A page that is no notebook has one of attnlab's figures, as it starts, where it says::
+
+    ```{living-figure} LiveSentence
+    ```
 """
 
 import json
@@ -13,6 +18,7 @@ from docutils import nodes
 from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.application import Sphinx
 from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
 
 VIEW = '<script type="application/vnd.jupyter.widget-view+json">'
 HEIGHTS = Path(__file__).with_name("figure_heights.json")
@@ -44,6 +50,25 @@ class Mount(nodes.General, nodes.Element):
         code = {"esm": self["state"]["_esm"], "css": self["state"].get("_css", "")}
         name, text = json.dumps(self.name), json.dumps(code, ensure_ascii=False)
         return f"(window.figureModules ??= {{}})[{name}] = {text};\n"
+
+
+class LivingFigure(SphinxDirective):
+    """Put a figure on the page, with the picture that stands where nothing moves."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Make the figure, and note what it is made of."""
+        from attnlab import figures
+
+        figure = getattr(figures, self.arguments[0], None)
+        if figure is None:
+            raise self.error(f"attnlab.figures has no {self.arguments[0]}")
+        for path in Path(figures.__file__).parent.iterdir():
+            self.env.note_dependency(str(path))
+        shown = figure()
+        still = nodes.raw("", shown.picture(), format="html")
+        return [nodes.container("", still, Mount(state=shown.get_state()), classes=["cell_output"])]
 
 
 def take_widgets(app: Sphinx, doctree: nodes.document) -> None:
@@ -99,6 +124,7 @@ def add_modules(app: Sphinx, _page: str, _template: str, _context: dict, doctree
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register node and handlers; the style reserves the place, so it is on every page."""
+    app.add_directive("living-figure", LivingFigure)
     app.add_node(Mount, html=(visit_html, None), latex=(skip, None), text=(skip, None))
     app.add_css_file("figure_pages.css")
     app.connect("doctree-read", take_widgets)

@@ -36,7 +36,8 @@ traits
 ``still()``
     the panels of the picture, from ``plotting.panel``.
 
-The script imports from ``./shared.js``, in one statement, and exports
+The script imports from ``./shared.js``, in one statement, and from the parts that `bundle` names
+after it (``reading.js`` has arcs over a sentence and the reader's own one), and exports
 
 ``compute(state)``
     the same dict as in Python, in the same units, to within 1e-9. ``state`` has the traits;
@@ -49,14 +50,14 @@ The script imports from ``./shared.js``, in one statement, and exports
 
 Its top level touches neither page nor window, since Node imports it, and takes no name that
 shared.js uses. Controls come from ``ui``: ``range``, ``choice`` and ``toggle``, each bound to a
-trait, ``button(text, press)``, and ``put(trait, value)`` for anything else. Views are
-``bars(caption)`` and ``grid(caption, press)``, tables that a screen reader can read: append their
-``node``, call their ``paint``. A cell of a grid with ``press`` is a button named ``row, column``,
-and ``: text`` if it holds any. Pictures are made with ``svg``, with ``aria-hidden`` since
-``describe`` says it all. Colours are ``var(--attn-0)`` to ``var(--attn-3)``, ``tint(share,
-series)`` and ``currentColor``; nothing follows from the hue alone. ``beside(...nodes)`` holds what
-stands side by side where there is room, ``div.attn-buttons`` a row of buttons. Motion asks
-``calm()`` first. The live region is made for you.
+trait, ``button(text, press)``, and for anything else ``put(trait, value)`` and ``get(trait)``.
+Views are ``bars(caption)`` and ``grid(caption, press)``, tables that a screen reader can read:
+append their ``node``, call their ``paint``. A cell of a grid with ``press`` is a button named
+``row, column``, and ``: text`` if it holds any. Pictures are made with ``svg``, with
+``aria-hidden`` since ``describe`` says it all. Colours are ``var(--attn-0)`` to ``var(--attn-3)``,
+``tint(share, series)`` and ``currentColor``; nothing follows from the hue alone.
+``beside(...nodes)`` holds what stands side by side where there is room, ``div.attn-buttons`` a row
+of buttons. Motion asks ``calm()`` first. The live region is made for you.
 
 Comments left out, a script has 5 kB on average; what all figures share has 14 kB. What a figure
 loads when asked, such as `attnlab.live`, is not part of it.
@@ -67,6 +68,7 @@ from attnlab.figures.attention_by_hand import AttentionByHand
 from attnlab.figures.bottleneck import Bottleneck
 from attnlab.figures.flash_stepper import FlashStepper
 from attnlab.figures.heads_overview import HeadsOverview
+from attnlab.figures.live_sentence import LiveSentence
 from attnlab.figures.mask_painter import MaskPainter
 from attnlab.figures.memory_calculator import MemoryCalculator
 from attnlab.figures.scale_and_softmax import ScaleAndSoftmax
@@ -79,6 +81,7 @@ __all__ = [
     "Bottleneck",
     "FlashStepper",
     "HeadsOverview",
+    "LiveSentence",
     "MaskPainter",
     "MemoryCalculator",
     "ScaleAndSoftmax",

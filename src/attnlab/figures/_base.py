@@ -19,18 +19,20 @@ SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
 def script(name: str) -> str:
-    """Read a script without its comments, which no page needs to carry."""
+    """Read a script without its comments and indents, which no page needs to carry."""
     text = HERE.joinpath(f"{name}.js").read_text(encoding="utf-8")
-    return re.sub(r"^ *//.*\n", "", text, flags=re.M)
+    return re.sub(r"^ *(//.*\n)?", "", text, flags=re.M)
 
 
-def bundle(name: str) -> str:
-    """Join the script ``<name>.js`` with the shared one, from which alone it imports.
+def bundle(name: str, *parts: str) -> str:
+    """Join the script ``<name>.js`` with the shared one and further parts, from which it imports.
 
     A module that a widget carries can import nothing by a relative path, least of all from disk.
     """
-    own = re.sub(r'^import \{[^}]*\} from "\./shared\.js";\n', "", script(name), flags=re.M)
-    return re.sub(r"^export (?=const )", "", script("shared"), flags=re.M) + own
+    taken = [re.sub(r"^export (?=const )", "", script(part), flags=re.M) for part in parts]
+    joined = re.sub(r"^export (?=const )", "", script("shared"), flags=re.M)
+    joined += "".join([*taken, script(name)])
+    return re.sub(r'^import \{[^}]*\} from "\./\w+\.js";\n', "", joined, flags=re.M)
 
 
 def start_of(name: str) -> dict:
@@ -119,12 +121,16 @@ class Figure(anywidget.AnyWidget):
         """Give the own traits as the script sees them."""
         return {name: getattr(self, name) for name in self.own_traits()}
 
-    def _ipython_display_(self) -> None:
-        """Put the picture and the living figure on the page; the style shows one of them."""
+    def picture(self) -> str:
+        """Give the HTML of the picture, with the sentence that it shows."""
         said = self.describe()
         alt = f"{self.title}, as a picture. {said}"
         still = plotting.markup(*self.still(), alt=alt, caption=said)
-        still = f'<div class="attn-still">{still}</div>'
-        display({"text/html": still, "text/plain": f"[figure: {said}]"}, raw=True)
+        return f'<div class="attn-still">{still}</div>'
+
+    def _ipython_display_(self) -> None:
+        """Put the picture and the living figure on the page; the style shows one of them."""
+        still = {"text/html": self.picture(), "text/plain": f"[figure: {self.describe()}]"}
+        display(still, raw=True)
         data, metadata = self._repr_mimebundle_()
         display(data, metadata=metadata, raw=True)

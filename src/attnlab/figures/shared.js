@@ -154,6 +154,7 @@ const controls = (model, followers) => {
 
   return {
     put,
+    get: (name) => model.get(name),
     // A slider over a list of values, or over min ... max.
     range(name, { label, values = null, min = 0, max = values?.length - 1, step = 1, show = String }) {
       const value = () => (values ? values[input.value] : Number(input.value));

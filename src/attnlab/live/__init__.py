@@ -1,9 +1,10 @@
 """MiniLM small enough for a page: int8 weights in shards, and the program that reads them.
 
 `write` makes the files while the book is built, from the package of requirements-model.txt; they
-are never committed. Each is a plain script that hands over its bytes in base64, since a browser
-lets a page on disk load scripts and nothing else. tokenizer.js cuts a text into word pieces,
-encoder.js computes, and both run in a worker; loader.js starts it and fetches what it asks for.
+are never committed. Each is there twice: as its bytes, and as a plain script that hands them over
+in base64, since a browser lets a page on disk load scripts and nothing else. tokenizer.js cuts a
+text into word pieces, encoder.js computes, compare.js compares vectors, and all run in a worker;
+loader.js starts it and fetches what it asks for.
 `read` is the Python twin of the reader in encoder.js, so that tests compare the same weights.
 
 A matrix is stored as int8, row by row, with one float16 scale for each 64 numbers of a row; a
@@ -29,13 +30,17 @@ BLOCK = 64  # numbers that share a scale
 PART = 512  # words in a part of the table
 MOST = 64  # word pieces, [CLS] and [SEP] included
 LAYERS = 6
-MEGABYTES = 15  # that a page loads before its first text, as base64
+# What a page loads before its first text: all but the table of words, and of that the parts that
+# hold the markers and the commonest words.
+FIRST = ("vocabulary", "places", *(f"layer-{i}" for i in range(LAYERS)))
+FIRST += ("words-0", "words-1", "words-3", "words-4")
+MEGABYTES = 12
 MATRICES = ("attend.W_q", "attend.W_k", "attend.W_v", "attend.W_o", "widen", "narrow")
 VECTORS = (
     *(f"{name}.bias" for name in MATRICES),
     *("norm_attend.weight", "norm_attend.bias", "norm_narrow.weight", "norm_narrow.bias"),
 )
-PROGRAM = ("tokenizer", "encoder", "worker")
+PROGRAM = ("tokenizer", "encoder", "compare", "worker")
 
 
 def quantise(matrix: Tensor) -> tuple[np.ndarray, np.ndarray]:
@@ -123,11 +128,14 @@ def program() -> str:
 
 
 def write(folder: Path) -> None:
-    """Write the shards as scripts, and start.js, which loads them."""
+    """Write the shards, as bytes and as scripts, and start.js, which loads them."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, data in shards(minilm.load_model()).items():
+    files = shards(minilm.load_model())
+    for name, data in files.items():
+        folder.joinpath(f"{name}.bin").write_bytes(data)
         text = f'attnlabShard("{name}","{base64.b64encode(data).decode()}");\n'
         folder.joinpath(f"{name}.js").write_text(text, encoding="ascii")
     start = HERE.joinpath("loader.js").read_text("utf-8")
+    start = start.replace('"SIZES"', json.dumps({name: len(files[name]) for name in FIRST}))
     start = start.replace('"PROGRAM"', json.dumps(program(), ensure_ascii=False))
     folder.joinpath("start.js").write_text(start, encoding="utf-8")

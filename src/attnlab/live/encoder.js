@@ -149,7 +149,8 @@ const gelu = (x) => {
   return (x / 2) * cubic;
 };
 
-// One head's weights into `maps`, from `place` on, and its mean of values into `mixed`.
+// One head's weights into `maps`, from `place` on, and its mean of values into `mixed`, unless there
+// is no `mixed`, since the head is switched off.
 const attend = ([Q, K, V], S, h, maps, place, mixed) => {
   const scores = new Float64Array(S);
   for (let i = 0; i < S; i++) {
@@ -167,14 +168,15 @@ const attend = ([Q, K, V], S, h, maps, place, mixed) => {
       const weight = scores[j] / total;
       const v = j * D + h * WIDTH;
       maps[place + i * S + j] = weight;
-      for (let c = 0; c < WIDTH; c++) mixed[q + c] += weight * V[v + c];
+      for (let c = 0; mixed && c < WIDTH; c++) mixed[q + c] += weight * V[v + c];
     }
   }
 };
 
-// The weights of all heads, (layers, heads, S, S), as one array. `words` has the parts of the table
-// of words by their number.
-const encode = ({ places, layers, words }, ids) => {
+// The weights of all heads, (layers, heads, S, S), as one array, and the vectors that enter the first
+// layer and leave each, (S, D) each. `words` has the parts of the table of words by their number,
+// `off` the places, 12 * layer + head, of heads whose output is zero.
+const encode = ({ places, layers, words }, ids, off = new Set()) => {
   const [S, even] = [ids.length, ids.length + (ids.length % 2)];
   const [x, line] = [new Float64Array(even * D), new Float64Array(D)];
   ids.forEach((id, s) => {
@@ -183,13 +185,18 @@ const encode = ({ places, layers, words }, ids) => {
     for (let k = 0; k < D; k++) x[s * D + k] += line[k] + places.segment[k];
   });
   normalise_rows(x, S, places.norm);
+  const hidden = [Float32Array.from(x.subarray(0, S * D))];
   const maps = new Float32Array(layers.length * HEADS * S * S);
   layers.forEach(({ maps: [toQ, toK, toV, toO, widen, narrow], norms }, l) => {
     const projected = [toQ, toK, toV].map((map) => linear(x, even, map));
     const mixed = new Float64Array(even * D);
-    for (let h = 0; h < HEADS; h++) attend(projected, S, h, maps, (l * HEADS + h) * S * S, mixed);
+    for (let h = 0; h < HEADS; h++) {
+      const at = l * HEADS + h;
+      attend(projected, S, h, maps, at * S * S, off.has(at) ? null : mixed);
+    }
     normalise_rows(x, S, norms[0], linear(mixed, even, toO));
     normalise_rows(x, S, norms[1], linear(linear(x, even, widen).map(gelu), even, narrow));
+    hidden.push(Float32Array.from(x.subarray(0, S * D)));
   });
-  return maps;
+  return { maps, hidden };
 };

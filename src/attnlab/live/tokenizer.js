@@ -22,11 +22,12 @@ const tokenizer = (words) => {
   // The ids of a word's pieces; a word that no pieces make up is unknown as a whole.
   const cut = (word) => {
     const letters = [...word];
+    if (letters.length > LONGEST) return [UNKNOWN];
     const found = [];
     for (let start = 0, end; start < letters.length; start = end) {
       const piece = (to) => ids.get((start ? "##" : "") + letters.slice(start, to).join(""));
       for (end = letters.length; end > start && piece(end) === undefined; ) end--;
-      if (end === start || letters.length > LONGEST) return [UNKNOWN];
+      if (end === start) return [UNKNOWN];
       found.push(piece(end));
     }
     return found;

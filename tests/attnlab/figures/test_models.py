@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 import torch
+from torch.nn import functional as F
 from traitlets import TraitError
 
 from attnlab import heads, live, minilm
-from attnlab.figures import AlignmentExplorer, Bottleneck, HeadsOverview
+from attnlab.figures import AlignmentExplorer, Bottleneck, HeadsOverview, LiveSentence
+from attnlab.figures._reading import read_maps, words_of
 from attnlab.figures.alignment_explorer import ask
-from attnlab.figures.heads_overview import SCORES, read_maps
+from attnlab.figures.heads_overview import SCORES
+from attnlab.figures.live_sentence import HEADS
 from attnlab.seq2seq import Seq2Seq
 from attnlab.tasks import ENGLISH, GERMAN, verb_final
 
@@ -70,20 +73,91 @@ def test_measurements_of_another_shape_are_refused():
         Bottleneck(bits=np.ones((4, 7)))
 
 
-def assert_shows(figure, tokens, layer, head):
-    """Raise unless the figure's map is the model's, to a thousandth."""
+def model_on(text):
+    """Let MiniLM read a text: its pieces, vectors (L + 1, S, d_model), and weights (L, H, S, S)."""
+    tokens = minilm.tokenize_text(text, live.MOST)
     with torch.no_grad():
-        _, weights = minilm.load_model()(tokens.ids)  # (L, 1, H, S, S)
+        hidden, weights = minilm.load_model()(tokens.ids)
+    return tokens.pieces[0], hidden[:, 0], weights[:, 0]
+
+
+def expect_map(figure, text, layer, head):
+    """Compare what a figure shows with the model's own reading, to a thousandth."""
+    pieces, _, weights = model_on(text)
     found = figure.compute()
-    assert found["pieces"] == tokens.pieces[0]
+    assert found["pieces"] == pieces
     shown = torch.tensor(found["map"], dtype=torch.float32)
-    torch.testing.assert_close(shown, weights[layer - 1, 0, head - 1], rtol=0, atol=6e-4)
+    torch.testing.assert_close(shown, weights[layer - 1, head - 1], rtol=0, atol=6e-4)
 
 
 def test_the_heads_are_those_of_the_model_to_a_thousandth():
     sentences = [["birds", "build", "nests", "."], ["we", "rarely", "drink", "warm", "coffee", "."]]
     figure = HeadsOverview(**read_maps(sentences), sentence=0, layer=3, head=7)
-    assert_shows(figure, minilm.tokenize(sentences[:1]), 3, 7)
+    expect_map(figure, "birds build nests .", 3, 7)
+    for place, head in enumerate(HEADS):
+        figure = LiveSentence(sentence=place % 2, head=head)
+        layer, number = map(int, head.split("-"))
+        expect_map(figure, words_of(figure.sentences[place % 2]), layer, number)
+
+
+@pytest.mark.parametrize(
+    ("figure", "layer", "head"),
+    [(HeadsOverview(layer=2, head=5), 2, 5), (LiveSentence(head="2-9"), 2, 9)],
+)
+def test_a_sentence_that_the_kernel_is_asked_for_is_read_and_shown(figure, layer, head):
+    figure.asked = "Unbelievable, said Zoë: 64 pieces?"
+    expect_map(figure, figure.asked, layer, head)
+    found = figure.compute()
+    figure.asked = " "
+    assert figure.compute() == found
+    figure.asked = "word " * 90
+    assert len(figure.compute()["pieces"]) == live.MOST
+    assert figure.own["left"] == 28
+
+
+def test_cosines_of_words_are_those_of_the_models_vectors_within_a_sentence_and_across():
+    figure = HeadsOverview(view="word vectors", sentence=5, token=5, after=4)
+    river, money = (model_on(words_of(figure.sentences[i]))[1][4] for i in (5, 6))
+    for asked in ("", words_of(figure.sentences[5])):  # from the list, then as one's own
+        figure.asked = asked
+        found = figure.compute()
+        wanted = F.cosine_similarity(river[:, None], river[None], dim=-1)
+        torch.testing.assert_close(torch.tensor(found["grid"]).float(), wanted, rtol=0, atol=6e-3)
+        across = F.cosine_similarity(river[5], money, dim=-1)[7].item()  # bank with bank
+        label = "bank (7)"
+        assert found["values"][found["labels"].index(label)] == pytest.approx(across, abs=6e-3)
+
+
+def test_what_is_left_without_heads_is_what_the_section_measures():
+    figure = HeadsOverview(sentence=3, view="heads switched off", off="1-3 4-2")
+    text = words_of(figure.sentences[3])
+    _, whole, before = model_on(text)
+    pruned = minilm.load_model()
+    for layer, head in ((0, 2), (3, 1)):
+        pruned.layers[layer].attend.W_o.weight.data[:, 32 * head : 32 * (head + 1)] = 0
+    with torch.no_grad():
+        hidden, weights = pruned(minilm.tokenize_text(text).ids)
+    found = figure.compute()
+    cosine = F.cosine_similarity(whole[-1].sum(0), hidden[-1, 0].sum(0), dim=0)
+    assert found["cosine"] == pytest.approx(cosine.item(), abs=1e-5)
+    words = F.cosine_similarity(whole[-1], hidden[-1, 0])
+    assert found["values"] == pytest.approx(words.tolist(), abs=1e-5)
+    assert found["cosine"] < 0.9999
+    moved = (before - weights[:, 0]).abs().sum(-1).mean(-1) / 2  # rows sum to 1: half of it went
+    assert found["moved"][1] == pytest.approx(moved.max().item(), abs=2e-3)
+    figure.off = ""
+    assert figure.compute()["cosine"] == 1
+
+
+def test_the_head_most_like_another_has_the_most_weight_on_the_same_keys():
+    figure = HeadsOverview(view="heads like it", layer=1, head=3)
+    _, _, weights = model_on(words_of(figure.sentences[0]))
+    common = torch.minimum(weights[0, 2], weights.flatten(0, 1)).sum(-1).mean(-1)  # (72,)
+    best, second = common.topk(2).indices.tolist()
+    assert best == 2  # itself
+    found = figure.compute()
+    assert found["labels"][0] == f"{second // 12 + 1}-{second % 12 + 1}"
+    assert found["values"][0] == pytest.approx(common[second].item(), abs=2e-3)
 
 
 def test_the_scores_are_those_of_the_section():
@@ -104,17 +178,6 @@ def test_the_scores_are_those_of_the_section():
         figure.score = name
         shown = torch.tensor(figure.compute()["scores"], dtype=torch.float32)
         torch.testing.assert_close(shown, wanted, rtol=0, atol=3e-3)
-
-
-def test_a_sentence_that_the_kernel_is_asked_for_is_read_and_shown():
-    figure = HeadsOverview(layer=2, head=5)
-    figure.asked = "Unbelievable, said Zoë: 64 pieces?"
-    assert_shows(figure, minilm.tokenize_text(figure.asked), 2, 5)
-    found = figure.compute()
-    figure.asked = " "
-    assert figure.compute() == found
-    figure.asked = "word " * 90
-    assert len(figure.compute()["pieces"]) == live.MOST
 
 
 def test_the_pages_carry_few_digits():

@@ -85,8 +85,7 @@ def test_a_weight_is_rounded_by_half_a_step_of_its_block_at_most(files):
 def test_the_same_model_gives_the_same_bytes_and_no_more_of_them_than_the_button_says(files):
     assert files == live.shards(minilm.load_model())
     assert sum(map(len, files.values())) < 24e6
-    first = [data for name, data in files.items() if not name.startswith("words-")]
-    assert round(sum(map(len, first)) * 4 / 3 / 1e6) == live.MEGABYTES
+    assert round(sum(len(files[name]) for name in live.FIRST) / 1e6) == live.MEGABYTES
 
 
 def test_a_file_of_another_length_is_refused(files):
