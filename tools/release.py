@@ -2,7 +2,8 @@
 
 The cell `setup` of each notebook, in both folders, is written here: it imports the checks, and
 installs this package where it is missing, once the book has an address (see CONTRIBUTING.md).
-So are the points of graded cells, which stand with their checks.
+So are the points of graded cells, and in the text, behind ``<!-- contract: the_check -->``, what
+counts as right in them: both stand with their checks.
 """
 
 import importlib
@@ -22,10 +23,11 @@ from nbmark.notebook import Unreadable, grade_id, is_graded, is_manual, number, 
 from nbmark.release import ReleaseError, student_version
 
 SETUP = "setup"
+CONTRACT = re.compile(r"<!-- contract: ([\w ]+) -->\n(?:.+\n)*")
 
 WITHOUT_ADDRESS = """\
 try:
-    from attnlab.checks import {checks}
+    from attnlab.checks import {checks}, last_case
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
         f"{{missing}}. Open this notebook with `make lab` in the book's folder, or run "
@@ -34,10 +36,10 @@ except ModuleNotFoundError as missing:
 
 WITH_ADDRESS = """\
 try:
-    from attnlab.checks import {checks}
+    from attnlab.checks import {checks}, last_case
 except ModuleNotFoundError:  # in Colab, for example
     %pip install --quiet "attention-book @ git+{address}"
-    from attnlab.checks import {checks}"""
+    from attnlab.checks import {checks}, last_case"""
 
 
 def address() -> str | None:
@@ -76,6 +78,29 @@ def with_points(notebook: NotebookNode, stem: str) -> NotebookNode:
     return notebook
 
 
+def with_contracts(notebook: NotebookNode, stem: str) -> NotebookNode:
+    """Write what counts as right in each graded cell into the text that names its check."""
+    name, told = checks_of(stem), []
+    checks = importlib.import_module(f"attnlab.checks.{name}")
+
+    def line(found: re.Match[str]) -> str:
+        named = found[1].split()
+        contracts = {str(getattr(getattr(checks, check, None), "contract", "")) for check in named}
+        if len(contracts) != 1 or not all(contracts):
+            raise ReleaseError(f"solutions/{stem}.ipynb: {found[0]!r} names no one contract")
+        told.extend(named)
+        return f"<!-- contract: {found[1]} -->\n{contracts.pop()}\n"
+
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = CONTRACT.sub(line, cell.source + "\n").removesuffix("\n")
+    wanted = [check for check in checks.exercise.points if str(getattr(checks, check).contract)]
+    if sorted(told) != sorted(wanted):
+        odd = sorted(set(told) ^ set(wanted)) or told
+        raise ReleaseError(f"solutions/{stem}.ipynb: the text tells of {odd} not once")
+    return notebook
+
+
 def require_checks(notebook: NotebookNode, stem: str) -> None:
     """Fail where a graded cell calls no check."""
     for cell, points in _worth(notebook, stem):
@@ -101,7 +126,7 @@ def wanted() -> dict[Path, str]:
     for path in sorted((ROOT / "solutions").glob("*.ipynb")):
         try:
             solution = with_setup(read(path), path.stem, address())
-            solution = with_points(solution, path.stem)
+            solution = with_contracts(with_points(solution, path.stem), path.stem)
         except Unreadable as error:
             raise ReleaseError(f"solutions/{path.name} cannot be read: {error}") from None
         texts[path] = committed_form(nbformat.writes(solution))

@@ -107,7 +107,9 @@ def test_a_graded_cell_that_calls_no_check_is_named(folder, capsys):
 @pytest.mark.parametrize("stem", ["1_10_next", "1_3_numpy"])
 def test_an_exercise_imports_the_checks_of_its_own_number(stem):
     number = stem.rpartition("_")[0]
-    assert f"from attnlab.checks import check_{number}\n" in release.setup_source(stem, None)
+    assert f"from attnlab.checks import check_{number}, last_case\n" in release.setup_source(
+        stem, None
+    )
 
 
 @pytest.mark.parametrize("stem", ["1_3", "numpy", "1-3_numpy"])

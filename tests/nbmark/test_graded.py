@@ -3,6 +3,7 @@ import pytest
 from jupyter_client.manager import start_new_kernel
 
 from nbmark.answers import MIME
+from nbmark.failing import last_case
 from nbmark.graded import CheckFailed, Exercise, NotAttempted, call, require
 
 
@@ -42,7 +43,9 @@ def test_a_check_that_passes_says_what_it_showed_counts_points_and_puts_out_answ
 ):
     assert exercise.is_even(4) is None
     text = shown[0]["text/plain"]
-    assert text == "✓ 4 is even.\n2 of 2 points. Exercise 9.1: 2 of 5 points so far."
+    assert text == (
+        "✓ 4 is even.\n2 of 2 points. Exercise 9.1: 2 of 5 points so far. Next: is small."
+    )
     assert list(shown[0][MIME]) == ["number"]
 
 
@@ -104,6 +107,91 @@ def test_what_the_function_returns_is_handed_on():
     assert call(max, 2, 5) == 5
 
 
+@pytest.fixture
+def grown():
+    """Make an exercise of two checks of one function, with hints for the first."""
+    exercise = Exercise("9.2")
+    hints = {"Hint 1: begin": "", "Hint 2: the sign": "negative"}
+
+    @exercise.check(points=1, hints=hints, takes="a number `x`", gives="its size")
+    def is_right(function):
+        found = [call(function, x) for x in (0.0, 2.0, 3.0)]
+        if found[1] != 2:
+            raise CheckFailed("negative" if found[1] < 0 else "value", "Take its size.")
+        return "It is right."
+
+    @exercise.check(points=1)
+    def is_quick(function):
+        return "It is quick."
+
+    exercise.is_right, exercise.is_quick = is_right, is_quick
+    return exercise
+
+
+def said(check, function):
+    with pytest.raises(CheckFailed) as caught:
+        check(function)
+    return str(caught.value)
+
+
+def test_what_counts_as_right_is_one_line_of_the_parts_that_were_given(grown):
+    assert str(grown.is_right.contract) == "**Takes** a number `x`. **Gives** its size."
+    assert str(grown.is_quick.contract) == ""
+
+
+def test_the_second_failure_for_one_cause_names_the_hint_that_is_about_it_and_then_the_others(
+    grown, shown
+):
+    assert "hint" not in said(grown.is_right, lambda x: -x)
+    assert "hint" not in said(grown.is_right, lambda x: 7)
+    assert "open the hint “Hint 2: the sign”" in said(grown.is_right, lambda x: -x)
+    assert "open the hint “Hint 1: begin”" in said(grown.is_right, lambda x: -x)
+    assert "open the hint “Hint 1: begin”" in said(grown.is_right, lambda x: -x)
+    assert "open the hint “Hint 1: begin”" in said(grown.is_right, lambda x: 7)
+    grown.is_right(abs)
+    assert "hint" not in said(grown.is_right, lambda x: -x)
+    for _ in range(3):
+        assert "hint" not in said(grown.is_right, stub)
+
+
+def test_a_pass_of_an_older_version_of_a_function_counts_no_more(grown, shown):
+    def first(x):
+        return abs(x)
+
+    def second(x):
+        return abs(x) + 0
+
+    second.__name__ = "first"
+    grown.is_right(first)
+    grown.is_quick(first)
+    assert "2 of 2 points so far. That was the last one." in shown[-1]["text/plain"]
+    grown.is_quick(second)
+    assert "1 of 2 points so far. Next: is right." in shown[-1]["text/plain"]
+
+
+def changes(x, by=1):
+    x += by
+    raise ValueError("no")
+
+
+def test_the_case_at_which_a_check_failed_is_kept_as_it_was_before_the_call(exercise):
+    keeps = Exercise("9.3")
+
+    @keeps.check(points=1)
+    def check(function, several=False):
+        call(function, np.ones(3), by=2)
+
+    assert "in a cell of your own: changes(*last_case(), by=2)" in said(check, changes)
+    case = last_case()
+    assert (len(case), case[0].tolist(), case.options) == (1, [1, 1, 1], {"by": 2})
+    assert repr(case) == "changes(*last_case(), by=2) with\n  0: ndarray (3,)"
+    with pytest.raises(ValueError, match="no"):
+        changes(*case, **case.options)
+    with pytest.raises(CheckFailed):
+        exercise.is_even(3)  # calls nothing
+    assert last_case() is case
+
+
 CELL = """
 from nbmark.graded import CheckFailed, Exercise, call
 exercise = Exercise("9.1")
@@ -132,6 +220,7 @@ def test_jupyter_shows_the_message_alone():
         manager.cleanup_resources()
     wrong, raised = ("\n".join(error["traceback"]) for error in errors)
     points = "\n\n0 of 2 points. Exercise 9.1: 0 of 2 points so far."
-    assert wrong == f"It gives another number. Return 1.{points}"
+    again = "\n\nTo try this case in a cell of your own: {}(*last_case())"
+    assert wrong == f"It gives another number. Return 1.{again.format('your_function')}{points}"
     assert raised.startswith("`f` raised ZeroDivisionError: division by zero\n\n    line 2 of your")
-    assert raised.endswith(f"return 1 / 0{points}")
+    assert raised.endswith(f"return 1 / 0{again.format('f')}{points}")

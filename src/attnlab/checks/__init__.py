@@ -48,8 +48,16 @@ What it needs is in `_diagnose`:
 ``show``, ``show_wrong_row``
     the example of a message.
 
+A failure says the table's sentence first, what is wrong and what to do, then ``Found:`` and what
+was `seen`: each has to stand alone. `last_case` gives a student the call at which it failed; where
+that is not the last call, ``raise MISTAKES.failure(...).at(case)`` with what `last_call` gave.
+
 `_figures` reads figures: ``read_figures``, ``heat_maps``, ``curves``, ``has_axis_labels``.
 
 Right and wrong answers stand in ``tests/attnlab/checks/exercise_1_N/``, as ``answers.py`` beside it
 says; each row of the table needs a wrong answer that it is told to.
 """
+
+from nbmark.failing import last_case
+
+__all__ = ["last_case"]

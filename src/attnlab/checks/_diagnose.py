@@ -61,9 +61,14 @@ class Mistakes:
         """Find the first cause that makes of a case the same as was given, if there is one."""
         return first_cause([given], [self.made(quantity, *case)], same)
 
-    def failure(self, cause: str, example: str = "", seen: str = "", **facts: Any) -> CheckFailed:
-        """Make the failure: what was seen here, then the mistake's sentence with `facts` in it."""
-        return CheckFailed(cause, f"{seen} {self.table[cause].said.format(**facts)}", example)
+    def failure(
+        self, cause: str, example: str = "", seen: str = "", of: str = "", **facts: Any
+    ) -> CheckFailed:
+        """Make the failure: the mistake's sentence with `facts` in it, then what was seen here.
+
+        `of` stands in front, such as the name of what is wrong with a colon.
+        """
+        return CheckFailed(cause, f"{of} {self.table[cause].said.format(**facts)}", example, seen)
 
     def fail_if(self, wrong: Any, cause: str, *shown: str, **facts: Any) -> None:
         """Raise `failure` where something is wrong."""
@@ -78,7 +83,8 @@ class Mistakes:
         except CheckFailed as failed:
             if failed.cause not in causes:
                 raise
-            raise self.failure(causes[failed.cause], failed.example) from None
+            seen = failed.message if failed.cause == "raised" else ""
+            raise self.failure(causes[failed.cause], failed.example, seen) from None
 
 
 def first_cause(

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,9 +17,11 @@ PRINTED |= {"sign": "-", "nanstr": "nan", "infstr": "inf", "legacy": False}
 class Exercise(graded.Exercise):
     """The checks of one exercise, each run under settings of its own."""
 
-    def check(self, points: int) -> Callable[[Callable[..., str]], Callable[..., None]]:
+    def check(
+        self, points: int, **told: Any
+    ) -> Callable[[Callable[..., str]], Callable[..., None]]:
         """Make a graded check as `nbmark.graded.Exercise` does."""
-        decorate = super().check(points)
+        decorate = super().check(points, **told)
         return lambda test: decorate(own_settings()(test))
 
 

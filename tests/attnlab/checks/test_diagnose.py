@@ -48,11 +48,12 @@ def test_a_mistake_has_to_explain_every_case_by_the_same_of_its_values():
 def test_a_failure_says_what_was_seen_and_fills_the_slots():
     failed = MISTAKES.failure("doubled", "    x = 1", "All is large.", what="x")
     assert failed.cause == "doubled"
-    assert str(failed) == "All is large. You double x.\n\n    x = 1"
+    assert str(failed) == "You double x.\n\nFound: All is large.\n\n    x = 1"
+    assert MISTAKES.failure("lost", of="`x`:").message == "`x`: It is lost."
     with pytest.raises(KeyError):
         MISTAKES.failure("doubled")
     MISTAKES.fail_if(0, "lost")
-    with pytest.raises(CheckFailed, match=r"gone\. It is lost") as caught:
+    with pytest.raises(CheckFailed, match=r"It is lost\.\n\nFound: It is gone") as caught:
         MISTAKES.fail_if([1], "lost", "    x = 1", "It is gone.")
     assert (caught.value.cause, caught.value.example) == ("lost", "    x = 1")
 

@@ -66,11 +66,11 @@ def _require_right(name: str, quantity: str, given: Any, case: Case) -> None:
     cause = "decimal_comma" if doubled and (numbers % 1 == 0).all() else "wrong_shape"
     MISTAKES.fail_if(not fits, cause, name=name, shape=numbers.shape, fits=LAYOUT[quantity])
     if quantity == "weights" and np.abs(numbers.sum(axis=1) - 1).max() > 4 * tolerance:
-        raise MISTAKES.failure("row_sums", _show(numbers), f"`{name}`:")
+        raise MISTAKES.failure("row_sums", _show(numbers), of=f"`{name}`:")
     off = np.abs(numbers - right).reshape(2, -1).max(axis=1) > tolerance
     which = "Both rows" if off.all() else f"Row {1 + int(off.argmax())}"
-    seen = f"{which} of `{name}` cannot be right."
-    raise MISTAKES.failure("value", _show(numbers), seen, remedy=REMEDY[quantity])
+    of = f"{which} of `{name}` cannot be right."
+    raise MISTAKES.failure("value", _show(numbers), of=of, remedy=REMEDY[quantity])
 
 
 def _explain(name: str, quantity: str, given: np.ndarray, case: Case, tolerance: float) -> None:
@@ -79,7 +79,7 @@ def _explain(name: str, quantity: str, given: np.ndarray, case: Case, tolerance:
     def same(given: np.ndarray, wrong: np.ndarray) -> bool:
         return not differs(given, wrong, tolerance * (wrong.max() if wrong.max() > 10 else 1))
 
-    cause, seen = MISTAKES.explain(quantity, given, case, same=same), f"`{name}`:"
+    cause, of = MISTAKES.explain(quantity, given, case, same=same), f"`{name}`:"
     if cause is None and quantity != "weights":
         weights = [(key, w) for key, w in MISTAKES.made("weights", case) if w.shape == (2, 3)]
         if quantity == "output":
@@ -87,9 +87,9 @@ def _explain(name: str, quantity: str, given: np.ndarray, case: Case, tolerance:
         else:
             made = [(key, terms_of(w).sum(axis=-1)) for key, w in weights if (w > 0).all()]
         cause = first_cause([given], [made], same)
-        seen += " the weights behind it are wrong:"
+        of += " the weights behind it are wrong:"
     if cause is not None:
-        raise MISTAKES.failure(cause, _show(given), seen)
+        raise MISTAKES.failure(cause, _show(given), of=of)
 
 
 def _show(numbers: np.ndarray) -> str:

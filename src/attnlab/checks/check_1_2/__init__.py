@@ -110,7 +110,7 @@ def _require_found(function: Callable[..., Any], matrices: list[np.ndarray]) -> 
             other = "misses_entries" if agrees(found, 0) else "future_value"
             other = other if right else "finds_past"
             row, column = np.argwhere(future == right)[0]
-            seen = f"The largest weight on the future is {right:.3g} here, you find {found:.3g}."
+            seen = f"{found:.3g}, where the largest weight on the future is {right:.3g}."
             facts = {"row": row, "column": column, "look": FUTURE}
             raise MISTAKES.failure(cause or other, show(4, weights=matrix), seen, **facts)
 

@@ -25,7 +25,7 @@ def leak(function: Measure, mha: MultiHeadAttention, x: Tensor, mask: Tensor | N
     torch.default_generator.manual_seed(0)  # so that tokens are changed alike in every case
     found = read_number("max_leak(mha, x, mask)", ask(function, mha, given, mask))
     require_unchanged("x", x, given)
-    seen = f"You measure {found:.3g}. A distance is never negative."
+    seen = f"{found:.3g}, where a distance is never negative."
     MISTAKES.fail_if(found < 0, "no_abs", seen=seen)
     MISTAKES.fail_if(not np.isfinite(found), "not_finite", found=found)
     return found
@@ -51,7 +51,7 @@ def require_silence(function: Measure, rng: np.random.Generator) -> None:
             cause = "changes_several" if first > 1 else "accumulates_changes"
         elif cause == "false_alarm" and any(mask is None for _, mask in alone.calls):
             cause = "mask_ignored"
-        seen = f"Where {where} nothing leaks, but you measure {found:.3g}."
+        seen = f"{found:.3g}, although nothing leaks where {where}."
         raise MISTAKES.failure(cause, seen=seen)
 
 
@@ -66,11 +66,11 @@ def require_alarm_at_wrong_masks(function: Measure, rng: np.random.Generator) ->
             cause = "own_mask"
         elif not any(probe.changed(x)):
             cause = "changes_nothing"
-        seen = "You measure 0 with every wrong mask, but each leaks."
+        seen = "0 with every wrong mask, although each leaks."
         raise MISTAKES.failure(cause, seen=seen, look=TURNS)
     for name, value in found.items():
         cause = "misses_mask" if value < 1e-9 else "change_too_small"
-        seen = f"With {name} the module leaks, but you measure {value:.3g}."
+        seen = f"{value:.3g} with {name}, although the module leaks."
         MISTAKES.fail_if(value < SOMETHING, cause, seen=seen)
 
 
@@ -83,11 +83,11 @@ def require_alarm_at_hidden_leaks(function: Measure, rng: np.random.Generator) -
     cause = "reads_weights" if everywhere == 0 else "change_too_small"
     if everywhere < SOMETHING and len(probe.calls) > 1 and not any(probe.changed(x)):
         cause = "values_unchanged"
-    seen = f"""This module leaks although its weights and its mask look causal, but you measure
-        {everywhere:.3g}."""
+    seen = f"""{everywhere:.3g} of a module that leaks, although its weights and its mask look
+        causal."""
     MISTAKES.fail_if(everywhere < SOMETHING, cause, seen=seen)
     downwards = leak(function, Rigged(to_come, downwards_from=x), x, causal)
-    seen = "A leak that moves outputs downwards escapes you."
+    seen = "0 of a leak that moves outputs downwards."
     MISTAKES.fail_if(downwards < SOMETHING, "no_abs", seen=seen)
     places = [(0, 1), (LENGTH - 2, LENGTH - 1), (0, LENGTH - 1)]
     places += [(token - 2, token) for token in range(2, LENGTH - 1)]
@@ -96,4 +96,5 @@ def require_alarm_at_hidden_leaks(function: Measure, rng: np.random.Generator) -
         facts = {"output": output, "token": token, "last": LENGTH - 1, "found": value}
         MISTAKES.fail_if(value < SOMETHING, "misses_pairs", **facts)
     # token 1 has one output before it: a mean is a maximum there
-    MISTAKES.fail_if(everywhere > 6 * max(found[1:]), "not_the_maximum")
+    seen = "less is measured where one output leaks than where all leak just as much."
+    MISTAKES.fail_if(everywhere > 6 * max(found[1:]), "not_the_maximum", seen=seen)

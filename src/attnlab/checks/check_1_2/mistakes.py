@@ -64,27 +64,27 @@ MISTAKES = Mistakes(
     value=f"""`{{name}}` is not what head {{head}} of this module gives. Use nothing but the
         arguments: {RUN} returns output and weights; index the weights.""",
     # The largest weight on the future
-    counts_diagonal=Mistake(f"""That is on the diagonal, where each query reads itself. {FUTURE}
+    counts_diagonal=Mistake(f"""Leave out the diagonal, where each query reads itself. {FUTURE}
         """).makes(future=lambda weights: [np.triu(weights).max(), np.diag(weights).max()]),
-    wrong_triangle=Mistake(f"""You look below the diagonal, which is the past. {FUTURE}
+    wrong_triangle=Mistake(f"""Look above the diagonal: below it is the past. {FUTURE}
         """).makes(future=lambda weights: np.tril(weights, -1).max()),
-    whole_matrix=Mistake(f"""That is the largest weight of all. Look at the future alone. {FUTURE}
+    whole_matrix=Mistake(f"""Look at the future alone, not at all weights. {FUTURE}
         """).makes(future=np.max),
-    finds_past=f"Nothing lies above the diagonal. That is no weight on the future. {FUTURE}",
+    finds_past=f"Where nothing lies above the diagonal, 0 is right. {FUTURE}",
     rounds_away=Mistake("""Do not round: a mask that leaks a little leaks.
         """).makes(future=lambda weights: [_above(weights).max().round(k) for k in (2, 3, 4)]),
     finds_nothing=Mistake("""A measure that cannot find a leak is worth nothing. {look}
         """).makes(future=lambda weights: 0.0),
     misses_neighbour=Mistake(f"""You miss the weight in row {{row}}, column {{column}}. {FUTURE}
         """).makes(future=lambda weights: np.triu(weights, 2).max()),
-    sum_not_max=Mistake("""That is their sum. Take the largest.
+    sum_not_max=Mistake("""Take the largest weight on the future, not their sum.
         """).makes(future=lambda weights: _above(weights).sum()),
-    mean_not_max=Mistake("""That is their mean. Take the largest.
+    mean_not_max=Mistake("""Take the largest weight on the future, not their mean.
         """).makes(future=lambda weights: [_above(weights).mean(), np.triu(weights, 1).mean()]),
-    count_not_max=Mistake("""That is how many there are, or whether there are any. Return the
-        largest itself.""").makes(future=lambda weights: (_above(weights) > 0).sum()),
+    count_not_max=Mistake("""Return the largest weight itself, not how many there are or whether
+        there are any.""").makes(future=lambda weights: (_above(weights) > 0).sum()),
     misses_entries=f"You miss the weight in row {{row}}, column {{column}}. {FUTURE}",
-    future_value=f"That is not the largest weight on the future. {FUTURE}",
+    future_value=f"Return the largest weight on the future and nothing else. {FUTURE}",
     # The figure
     same_maps="""`w_causal` and `w_full` are the same, so there is no difference to show. Compute
         the first with the causal mask.""",
@@ -104,22 +104,21 @@ MISTAKES = Mistakes(
         token t alone: changed[:, t].""",
     accumulates_changes="""You change a token while one before it is still changed. Begin each time
         with a fresh copy, x.clone().""",
-    counts_own_position=f"You count the output at t itself. It {BEFORE}",
-    counts_later_positions=f"You count outputs after t. They {BEFORE}",
+    counts_own_position=f"Leave out the output at t itself. It {BEFORE}",
+    counts_later_positions=f"Leave out the outputs after t. They {BEFORE}",
     false_alarm=f"{TURNS} Compare two runs that differ in that token alone.",
     dropout="""Two runs in training mode drop different weights. Measure in evaluation mode:
         mha.eval().""",
     # What it misses
     changes_nothing=f"""The module never gets a changed token among its keys and values. Change a
         copy of x. {THREE_TIMES}""",
-    misses_mask=f"{TURNS} The leak reaches only some of them.",
-    change_too_small="""That is lost in rounding. Change the token by more, for instance to a new
-        random vector.""",
+    misses_mask=f"{TURNS} Some leaks reach only some of them.",
+    change_too_small="""Such a change is lost in rounding. Change the token by more, for
+        instance to a new random vector.""",
     values_unchanged=f"""You hand the changed copy on as query or key alone, but this module leaks
         through its values. {THREE_TIMES}""",
-    reads_weights=f"Compare its *outputs*, before and after a change. {TURNS}",
+    reads_weights=f"Compare *outputs*, before and after a change. {TURNS}",
     misses_pairs=f"""Here output {{output}} of 0 ... {{last}} reads token {{token}} and no other,
-        but you measure {{found:.3g}}. {TURNS}""",
-    not_the_maximum="""Where one output leaks, you measure less than where all leak just as much.
-        You average or add up: take the largest over all t and all outputs before it.""",
+        which gives {{found:.3g}}. {TURNS}""",
+    not_the_maximum="Take the largest over all t and all outputs before it, no mean and no sum.",
 )

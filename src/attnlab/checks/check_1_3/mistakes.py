@@ -23,7 +23,7 @@ def _shares(scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
 
 MISTAKES = Mistakes(
     # How the function works, and the form of what it returns
-    not_numpy="""This exercise is about NumPy alone: write scores, softmax and weighted mean
+    not_numpy="""NumPy alone is asked for: write scores, softmax and weighted mean
         yourself, with numpy and nothing else, and return arrays.""",
     hard_coded="Your weights are the same whatever Q and K hold. Compute them from Q and K.",
     returns_output_only="Your function returns one {kind}. Return two things: output, weights.",
@@ -53,8 +53,8 @@ MISTAKES = Mistakes(
         queries and columns keys.""").makes(masked=lambda c: _shares(c.scores, c.allowed.T)),
     mask_not_broadcast="""Your function fails with a mask of one row, for all queries. Use np.where,
         which broadcasts, or begin with np.broadcast_to(mask, scores.shape).""",
-    mask_finite="""Blocking with a finite number does that: it is too small, or cancels where all
-        scores have it. Block with minus infinity, -np.inf.""",
+    mask_finite="""Block with minus infinity, -np.inf: a finite number is too small, or cancels
+        where all scores have it.""",
     mask_after_softmax_renormalised="""The mask comes too late: a huge score at a blocked key ruins
         its row. Mask the scores before you look for the largest one and take exponentials.""",
     # Weights, whether keys are blocked or not

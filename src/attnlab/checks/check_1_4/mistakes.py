@@ -18,8 +18,8 @@ ONE_EACH = "Average over sequences and queries, and over nothing else: one numbe
 BASES = np.log(2), 1 / np.log(2), np.log(10), 1 / np.log(10)
 LARGER = "Take the larger mean of a head's two sides."
 LOG_S = "The largest entropy of a row is log S, with S the number of keys: divide by that."
-TOO_LOW = """that score is {value:.2f} and not {least} or more. Average over many sequences, not
-    over a single one."""
+TOO_LOW = """the score of head {head} is {value:.2f} and not {least} or more. Average over
+    many sequences, not over a single one."""
 HEADS = "Layers run from 0 to {last_layer} and heads from 0 to {last_head}, as in the maps."
 
 
@@ -82,9 +82,9 @@ MISTAKES = Mistakes(
         weights alone, the second of the two.""",
     states_for_maps="""These are the states of the positions. The weights are the second thing that
         model(x, return_weights=True) returns.""",
-    wrong_maps="""They are not the weights that the model attends with. It returns these with
+    wrong_maps="""These are not the weights that the model attends with. It returns these with
         return_weights=True.""",
-    wrong_shape="It should be {fits}. Take all sizes from what your function is given.",
+    wrong_shape="The shape should be {fits}. Take all sizes from what your function is given.",
     other_layer=Mistake(f"You show another layer. {LAYER_1}").makes(drawn=lambda m: m[1:]),
     rescaled=Mistake(f"""Your maps are divided by their largest weight. {ONE_SCALE}
         """).makes(drawn=lambda m: [m[0] / m[0].max(a, keepdims=True) for a in ((-2, -1), -1)]),
@@ -96,7 +96,7 @@ MISTAKES = Mistakes(
         with ax.imshow(maps[0, sequence, head]).""",
     other_maps="""None of the maps in `fig` is one of layer 1's for these five sequences. Draw
         maps[0, sequence, head], with maps = attention_maps(model, sequences).""",
-    maps_missing="Draw all 20; sequence {sequence}, head {head} is missing.",
+    maps_missing="Draw all 20 maps; sequence {sequence}, head {head} is missing.",
     # The relation score
     offset_sign=Mistake("""Your keys lie on the other side, at query - offset. With offset 1 the key
         is the one to the right.""").makes(relation=lambda c: relation(c.maps, -c.offset)),
@@ -186,10 +186,12 @@ MISTAKES = Mistakes(
         cell that trains it once more, from a new model on.""",
     layers_exchanged="""Your names fit if the layers are exchanged. Index 0 is the layer next to the
         embedding, as in the maps.""",
-    overlooked="one of its three scores reaches the threshold. Compute all three.",
-    adjacent_as_relation=f"its key is a neighbour. At offsets from 2 on {TOO_LOW}",
-    relation_as_adjacent=f"its key is further away. At offsets -1 and +1 {TOO_LOW}",
-    not_adjacent=TOO_LOW,
-    no_relation=TOO_LOW,
-    not_uniform=TOO_LOW,
+    overlooked="""Head {head} is not 'other': one of its three scores reaches the threshold.
+        Compute all three.""",
+    adjacent_as_relation=f"The key of head {{head}} is a neighbour. At offsets from 2 on {TOO_LOW}",
+    relation_as_adjacent=f"""The key of head {{head}} is further away. At offsets -1 and +1
+        {TOO_LOW}""",
+    not_adjacent=f"For 'adjacent' {TOO_LOW}",
+    no_relation=f"For 'relation' {TOO_LOW}",
+    not_uniform=f"For 'uniform' {TOO_LOW}",
 )

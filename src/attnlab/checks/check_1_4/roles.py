@@ -35,9 +35,10 @@ def check_roles(head_roles: Any, maps: np.ndarray) -> int:
         raise MISTAKES.failure("layers_exchanged")
     for head in wrong:
         name = roles[head]
-        seen = f"{len(wrong)} of {len(roles)} names do not follow from your model's scores. "
-        seen += f"Head {head} is called {name!r}, but"
+        seen = f"{len(wrong)} of {len(roles)} names do not follow from your model's scores; "
+        seen += f"head {head} is called {name!r}."
         facts = {"value": scores[name][head], "least": LEAST[name]} if name in LEAST else {}
+        facts["head"] = head
         raise MISTAKES.failure(_cause(name, scores, head), seen=seen, **facts)
     return len(roles)
 

@@ -136,7 +136,7 @@ MISTAKES = Mistakes(
         Fit all points, each once.""",
     # Own measurements
     wrong_keys="Make `exponents` a dictionary with the keys 'naive' and 'fused'.",
-    measured_wrong=f"Repair `profile` first if it has no points yet, and {FILL_AGAIN}.",
+    measured_wrong=f"Repair `profile` first if it has no points yet, then {FILL_AGAIN}.",
     exchanged=Mistake("""{what} is {value:.2f}, the exponent of {other!r}. Look up which of the two
         keeps a table of n x n weights.""").makes(growth=lambda name, rows: BOUNDS[OTHER[name]]),
     from_seconds=Mistake("""{what} is that of the seconds. Fit the peak_bytes, the third number.
