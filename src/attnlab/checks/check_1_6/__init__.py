@@ -34,13 +34,14 @@ from attnlab.checks.check_1_6.dropping import one_head, require_dropout
 from attnlab.checks.check_1_6.masking import compare_masked, is_distribution, renormalised
 from attnlab.checks.check_1_6.mistakes import MISTAKES
 from attnlab.checks.check_1_6.states import compare_states, converted, read_state
+from attnlab.checks.check_1_6.told import TOLD
 from nbmark.answers import case_rng, record
 from nbmark.graded import CheckFailed, require
 
 exercise = Exercise("1.6")
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["splits_heads"])
 def splits_heads(split_heads: Callable) -> str:
     """Show that (B, S, d_model) becomes (B, H, S, d_k), each head its own part of the width."""
     rng = case_rng("split")
@@ -54,7 +55,7 @@ def splits_heads(split_heads: Callable) -> str:
     return "Each head gets its own d_k components of every token, and the tokens stay in order."
 
 
-@exercise.check(points=1)
+@exercise.check(points=1, **TOLD["merges_heads"])
 def merges_heads(merge_heads: Callable) -> str:
     """Show that (B, H, S, d_k) becomes (B, S, d_model), the heads side by side."""
     rng = case_rng("merge")
@@ -81,7 +82,7 @@ def _compare(quantity: str, given: list, right: list, tried: list[tuple]) -> Non
     raise MISTAKES.failure(cause or f"{quantity}_value", example)
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["gives_weights"])
 def gives_weights(attention_weights: Callable) -> str:
     """Show that weights are the softmax over the keys of the scaled scores, head by head."""
     rng = case_rng("weights")
@@ -107,7 +108,7 @@ def gives_weights(attention_weights: Callable) -> str:
     return "Your weights are the softmax of the scaled scores, for each head by itself."
 
 
-@exercise.check(points=1)
+@exercise.check(points=1, **TOLD["follows_masks"])
 def follows_masks(attention_weights: Callable) -> str:
     """Show what a mask does to the weights that the same function gives without one."""
     rng = case_rng("masks")
@@ -136,7 +137,7 @@ def follows_masks(attention_weights: Callable) -> str:
         nothing gets zeros."""
 
 
-@exercise.check(points=1)
+@exercise.check(points=1, **TOLD["holds_the_projections"])
 def holds_the_projections(MultiHeadAttention: type) -> str:
     """Show that a module has four projections and no other parameter, and refuses odd sizes."""
     rng = case_rng("projections")
@@ -167,7 +168,7 @@ def holds_the_projections(MultiHeadAttention: type) -> str:
         heads; and a width that does not split is refused."""
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["computes_attention"])
 def computes_attention(
     MultiHeadAttention: type,
     split_heads: Callable,
@@ -194,7 +195,7 @@ def computes_attention(
     return "Your module is multi-head attention: within a sequence and across two, with masks too."
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["drops_weights"])
 def drops_weights(MultiHeadAttention: type) -> str:
     """Show that dropout thins out the weights while training, and nothing else or at other times.
 
@@ -211,7 +212,7 @@ def drops_weights(MultiHeadAttention: type) -> str:
     )
 
 
-@exercise.check(points=1)
+@exercise.check(points=1, **TOLD["takes_over_pytorch"])
 def takes_over_pytorch(convert_state: Callable) -> str:
     """Show that the state of nn.MultiheadAttention becomes that of the module written here."""
     require(convert_state=convert_state)

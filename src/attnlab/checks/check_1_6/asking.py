@@ -131,12 +131,25 @@ def loaded(module: type, case: Case, dropout: float = 0.0) -> torch.nn.Module:
     return case.load(made)
 
 
+class Forward:
+    """A module's forward, which errors and cases call `module`."""
+
+    __name__ = "module"
+
+    def __init__(self, made: torch.nn.Module) -> None:
+        self.made, self.__code__ = made, getattr(made.forward, "__code__", None)
+
+    def __call__(self, *given: torch.Tensor) -> Any:
+        """Call it without the hooks that a student may have left."""
+        return self.made.forward(*given)
+
+
 def run(made: torch.nn.Module, case: Case) -> tuple[torch.Tensor, torch.Tensor]:
     """Call a module; give output and weights as the tensors that they are."""
     given = case.tensors()
     with explained():
         try:
-            result = ask(made.forward, *given, case=str(case))
+            result = ask(Forward(made), *given, case=str(case))
         except NotAttempted:
             raise
         except CheckFailed as failed:
@@ -156,7 +169,7 @@ def _explain_call(made: torch.nn.Module, case: Case, failed: CheckFailed) -> Non
     """Say that the mask may be None where a full one helps."""
     if failed.cause == "raised" and case.mask is None:
         try:
-            ask(made.forward, *case.tensors(), torch.ones(case.weights.shape, dtype=torch.bool))
+            ask(Forward(made), *case.tensors(), torch.ones(case.weights.shape, dtype=torch.bool))
         except CheckFailed:
             return
         raise MISTAKES.failure("mask_none", _said(failed))
