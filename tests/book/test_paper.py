@@ -3,7 +3,6 @@
 import re
 import shutil
 import subprocess
-from functools import cache
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -31,7 +30,6 @@ def bound(book, tmp_path_factory):
     return path
 
 
-@cache
 def text_of(page):
     return " ".join(page.extract_text().split())
 
