@@ -91,3 +91,8 @@ def test_epubcheck_finds_nothing(bound):
         pytest.skip("no epubcheck found: `apt-get install epubcheck`")
     done = subprocess.run(["java", "-jar", jar, bound], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_cheat_sheet_takes_two_pages(browser, book, tmp_path):
+    sheet = pdf.print_page(browser, book, pdf.CHEAT_SHEET, tmp_path / "sheet.pdf")
+    assert len(sheet.pages) == 2
