@@ -15,13 +15,19 @@ export SOLUTIONS
 book check test lint bench times: export IPYTHONDIR := $(CURDIR)/_build/ipython
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab check grade gradescope soak test test-fast lint tidy release lock bench bench-pages profile-gpu times story clean env bench-marking
+.PHONY: help book pdf epub serve lab check grade gradescope soak test test-fast lint tidy release lock bench bench-marking bench-pages profile-gpu times story clean env
 
 help: ## List the targets
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
 book: env ## Build the book into _build/html, what changed of it (SOLUTIONS=1: with solutions)
 	@$(VENV_PYTHON) tools/build.py
+
+pdf: book ## Print the book, and its cheat sheet, into _build/paper (needs Chromium)
+	@$(VENV_PYTHON) tools/pdf.py
+
+epub: book ## Bind the book as EPUB into _build/paper
+	@$(VENV_PYTHON) tools/epub.py
 
 serve: book ## Build the book, then serve it on 127.0.0.1 (PORT=8000)
 	@$(VENV_PYTHON) tools/serve.py $(PORT)

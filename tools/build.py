@@ -30,7 +30,7 @@ SETUP = (
     *("_static", "tools"),
 )
 CONTENT = (
-    *("index.md", "measured.md", "answers.md", "glossary.md", "references.md"),
+    *("index.md", "measured.md", "answers.md", "cheat_sheet.md", "glossary.md", "references.md"),
     *("chapters", "exercises", "solutions", "images", "src"),
 )
 
