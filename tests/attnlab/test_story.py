@@ -105,9 +105,7 @@ def test_an_encoder_head_gathers_on_the_auxiliary(model, test_set):
     ).any(1)
     asking, hatte = real & single[:, None], torch.tensor([GERMAN.index("hatte")])
     even = (real / real.sum(1, keepdim=True))[:, None].expand_as(maps.encoder[0][:, 0])
-    shares = [
-        weight_on(w, test_set.source, hatte, asking) for w in (maps.encoder[0][:, 0], even)
-    ]
+    shares = [weight_on(w, test_set.source, hatte, asking) for w in (maps.encoder[0][:, 0], even)]
     assert shares[0] > 1.5 * shares[1]
 
 
