@@ -7,6 +7,7 @@ from io import BytesIO
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from playwright.sync_api import Page
 from serve import Handler
 from sphinx_external_toc.parsing import parse_toc_yaml
 
@@ -63,9 +64,15 @@ def weigh(browser, folder: Path, home: str, page: str) -> Weight:
     opened, asked = context.new_page(), set()
     opened.on("request", lambda request: asked.add(request.url))
     opened.goto(home + page, wait_until="load")
+    found = weight_of(opened, folder, home, asked)
+    context.close()
+    return found
+
+
+def weight_of(opened: Page, folder: Path, home: str, asked: set[str]) -> Weight:
+    """Weigh what an open page asks for until it is quiet; who opened it notes the addresses."""
     opened.evaluate(QUIET)
     figures = opened.locator(".figure-mount").count() > 0
-    context.close()
     names = {unquote(urlsplit(url).path).lstrip("/") for url in asked if url.startswith(home)}
     return Weight({name: len(packed(folder / name)) for name in sorted(names)}, figures)
 

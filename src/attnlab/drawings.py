@@ -8,6 +8,7 @@ from matplotlib.patches import Rectangle
 from attnlab import plotting
 
 GREY = "#8a8f98"
+BLOCKS = 4  # of queries, and of keys and values
 # Name, place, and whose part it is: the encoder's states, the vector, the decoder's states.
 STATES = (
     ("$h_1$", 0, 0),
@@ -51,34 +52,27 @@ def encoder_decoder(ax: Axes, *, repeated: bool) -> None:
     ax.axis("off")
 
 
-def tiles(ax: Axes, *, here: tuple[int, int] = (1, 2), blocks: int = 4) -> None:
+def tiles(ax: Axes, *, here: tuple[int, int] = (1, 2)) -> None:
     """Draw the tiles of Flash Attention while its two loops stand at one of them.
 
-    Parameters
-    ----------
-    ax : Axes
-        Emptied of its frame and ticks.
-    here : tuple of int
-        The tile that is computed: its block of queries, and its block of keys and values.
-    blocks : int
-        How many blocks of each there are.
+    The tile that is computed is `here`: its block of queries, its block of keys and values.
     """
     row, column = here
-    for place in product(range(blocks), repeat=2):
+    for place in product(range(BLOCKS), repeat=2):
         _square(ax, place, filled=place <= here, alpha=1 if place == here else 0.2)
-    for b in range(blocks):
+    for b in range(BLOCKS):
         _square(ax, (b, -1.2), name=f"$Q_{b + 1}$", on_chip=b == row)
         _square(ax, (-1.2, b), name=f"$K_{b + 1}, V_{b + 1}$", on_chip=b == column)
     box = {"boxstyle": "round", "fc": "none", "ec": plotting.COLOURS[0]}
     centred = {"ha": "center", "va": "center"}
-    ax.text(blocks + 1.5, row + 0.5, r"$m,\ \ell,\ \tilde{O}$", bbox=box, fontsize=11, **centred)
+    ax.text(BLOCKS + 1.5, row + 0.5, r"$m,\ \ell,\ \tilde{O}$", bbox=box, fontsize=11, **centred)
     style = {"arrowstyle": "-|>", "color": GREY, "shrinkA": 0, "shrinkB": 0}
-    loops = (((0, -1.5), (blocks, -1.5)), ((-1.5, 0), (-1.5, blocks)))
-    for tail, tip in (*loops, ((blocks, row + 0.5), (blocks + 0.7, row + 0.5))):
+    loops = (((0, -1.5), (BLOCKS, -1.5)), ((-1.5, 0), (-1.5, BLOCKS)))
+    for tail, tip in (*loops, ((BLOCKS, row + 0.5), (BLOCKS + 0.7, row + 0.5))):
         ax.annotate("", tip, tail, arrowprops=style)
-    ax.text(blocks / 2, -1.85, "inner loop", fontsize=9, **centred)
-    ax.text(-1.85, blocks / 2, "outer loop", fontsize=9, rotation=90, **centred)
-    ax.axis((-2.2, blocks + 2.5, blocks + 0.1, -2.2))
+    ax.text(BLOCKS / 2, -1.85, "inner loop", fontsize=9, **centred)
+    ax.text(-1.85, BLOCKS / 2, "outer loop", fontsize=9, rotation=90, **centred)
+    ax.axis((-2.2, BLOCKS + 2.5, BLOCKS + 0.1, -2.2))
     ax.set_aspect("equal")
     ax.axis("off")
 

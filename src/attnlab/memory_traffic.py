@@ -19,13 +19,8 @@ class Traffic(TorchDispatchMode):
     moves only its own elements. A smaller tensor stays on the chip and costs nothing. The rule does
     not ask whether all that is small fits there at once: a chip needs room for a few tiles.
 
-    Parameters
-    ----------
-    on_chip : int, bytes of the largest memory of a tensor that stays on the chip
-
-    Attributes
-    ----------
-    read, written : int, bytes that crossed the border so far
+    `on_chip` are the bytes of the largest memory of a tensor that stays on the chip; `read` and
+    `written` are those that crossed the border so far.
     """
 
     def __init__(self, on_chip: int) -> None:

@@ -43,6 +43,7 @@ def tiny(tmp_path):
 def run_nbval(tiny, *options):
     """Run what the options name; give what pytest says."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir=."]
+    command += ["-p", "no:hypothesispytest"]
     done = subprocess.run(
         [*command, "--nbval-lax", *options],
         cwd=tiny.root,

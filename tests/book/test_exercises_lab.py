@@ -20,7 +20,7 @@ class Notebook:
     """An exercise, open in JupyterLab."""
 
     def __init__(self, page, stem: str):
-        self.page, self.stem = page, stem
+        self.page, self.stem, self.has_run = page, stem, False
         self.cells = nbformat.read(ROOT / "exercises" / f"{stem}.ipynb", as_version=4).cells
         self.places = {cell.id: place for place, cell in enumerate(self.cells)}
         solution = nbformat.read(ROOT / "solutions" / f"{stem}.ipynb", as_version=4)
@@ -51,10 +51,24 @@ class Notebook:
         cell.locator(".jp-InputPrompt").click()
         self.page.keyboard.press("Control+Enter")
 
+    def choose(self, entry):
+        """Choose an entry of the menu "Run"."""
+        self.page.get_by_role("menuitem", name="Run", exact=True).click()
+        self.page.get_by_role("menuitem", name=entry, exact=True).click()
+
     def run_all(self):
         """Run all cells by the menu."""
-        self.page.get_by_role("menuitem", name="Run", exact=True).click()
-        self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        self.choose("Run All Cells")
+        self.has_run = True
+
+    def run_answers(self):
+        """Run all cells, or those from the first answer on where those above it have run."""
+        if self.has_run:
+            first = min(self.answers, key=self.places.get)
+            self.cell(first).locator(".jp-InputPrompt").click()
+            self.choose("Run Selected Cell and All Below")
+        else:
+            self.run_all()
 
     def expect_output(self, name, words):
         """Wait until a cell shows these words."""
@@ -102,7 +116,7 @@ def test_untouched_it_runs_to_its_first_graded_cell_which_says_not_attempted_yet
 
 def test_filled_in_and_run_it_shows_full_points(notebook):
     notebook.fill_in_all()
-    notebook.run_all()
+    notebook.run_answers()
     full = f"{notebook.points} of {notebook.points} points so far"
     notebook.expect_output(notebook.graded[-1].id, full)
     for cell in notebook.graded:

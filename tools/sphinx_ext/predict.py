@@ -20,7 +20,6 @@ repeats all questions with their right answers, page by page.
 """
 
 from collections.abc import Iterator
-from copy import deepcopy
 
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -145,13 +144,14 @@ class FillAnswers(SphinxPostTransform):
 
     def item(self, page: str, box: Prediction) -> nodes.list_item:
         """Repeat one question with its right answer, and link to it."""
-        asked = deepcopy(box[0])
+        # Not by `copy`, which would copy the whole page along, as a node knows its parents.
+        asked = box[0].deepcopy()
         asked.pop(0)  # the label
         where = (self.app.builder, self.env.docname, page, box["ids"][0])
         asked += [nodes.Text(" "), make_refnode(*where, nodes.Text("↩"))]
         asked[-1]["reftitle"] = "to the question"
         (right,) = (fold for fold in box.findall(Fold) if "right" in fold["classes"])
-        line, *content = deepcopy(right.children)
+        line, *content = (part.deepcopy() for part in right.children)
         said = nodes.paragraph("", "", nodes.strong("", "", *line.children))
         item = nodes.list_item("", asked, *([said] if len(box) > 2 else []), *content)
         for reference in item.findall(addnodes.pending_xref):

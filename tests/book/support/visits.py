@@ -13,12 +13,23 @@ SETTLED = """async () => {
 }"""
 
 
+# What of a page is as it should be, or not.
+FACTS = """() => ({
+    formulas: document.querySelectorAll("article .math").length,
+    typeset: document.querySelectorAll("article .math .katex-html").length,
+    spoken: document.querySelectorAll("article .math math").length,
+    wrong: document.querySelectorAll(".katex-error").length,
+    overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+})"""
+
+
 @dataclass
 class Visit:
     """An open page, what it asked of other hosts, and what its console said."""
 
     page: object
     home: str
+    asked: set[str] = field(default_factory=set)
     outside: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
@@ -31,7 +42,8 @@ class Visit:
         self.page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
 
     def note_request(self, request) -> None:
-        """Note a request that leaves the site."""
+        """Note a request, and whether it leaves the site."""
+        self.asked.add(request.url)
         if not request.url.startswith((self.home, "data:", "blob:")):
             self.outside.append(request.url)
 
@@ -44,6 +56,13 @@ class Visit:
         """Note an error or a warning of the console."""
         if message.type in ("error", "warning"):
             self.problems.append(f"{message.type}: {message.text}")
+
+    def look(self) -> None:
+        """Every formula must be there, for eyes and for ears, and nothing wider than the screen."""
+        facts = self.page.evaluate(FACTS)
+        assert facts["wrong"] == 0
+        assert facts["typeset"] == facts["spoken"] == facts["formulas"]
+        assert facts["overflow"] <= 0
 
     def leave(self) -> None:
         """Close the page; until then nothing may have gone wrong on it."""
