@@ -3,6 +3,7 @@
 `attnlab.checks` says how a check uses this.
 """
 
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -171,6 +172,19 @@ def _explained(failed: CheckFailed, function: Any, args: tuple, options: dict) -
     return explained
 
 
+@contextmanager
+def quiet_stderr() -> Iterator[None]:
+    """Keep what compiled libraries print on the standard error of the process to themselves."""
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
 def ask_with_any(
     function: Callable[..., Any], name: str, array: np.ndarray, *args: Any, case: str = ""
 ) -> Any:
@@ -218,6 +232,14 @@ def read_array(name: str, value: Any, finite: bool = False) -> np.ndarray:
         raise COMMON.failure("no_numbers", name=name, kind=type(value).__name__) from None
     COMMON.fail_if(finite and not np.isfinite(array).all(), "not_finite", name=name)
     return array
+
+
+def grain_of(value: Any) -> float:
+    """Give how far rounding may move numbers between 0 and 1 of the type that they are kept in."""
+    while isinstance(value, list | tuple) and value:
+        value = value[0]
+    kind = str(getattr(value, "dtype", "")).removeprefix("torch.")
+    return {"bfloat16": 2**-8, "float16": 2**-11}.get(kind, 0.0)
 
 
 def read_number(name: str, value: Any) -> float:

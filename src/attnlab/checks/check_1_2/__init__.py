@@ -12,11 +12,13 @@ import torch
 from torch import Tensor
 
 from attnlab.checks._diagnose import (
+    TOLERANCE,
     agrees,
     ask,
     ask_with_any,
     differs,
     first_cause,
+    grain_of,
     read_array,
     read_number,
     show,
@@ -49,15 +51,17 @@ def takes_the_weights_of_one_head(head_weights: Callable[..., Any]) -> str:
         case = Case(draw_module(rng), draw_tokens(rng, length), mask, head)
         asked, name = ({"head": head}, f", head={head}") if head else ({}, "")
         name = f"head_weights(mha, x, mask{name})"
-        weights = _read_weights(name, ask(head_weights, *case[:3], **asked), case)
-        _require_weights(name, weights, case)
-        record(f"weights_{index}", weights)
+        given = ask(head_weights, *case[:3], **asked)
+        weights = _read_weights(name, given, case)
+        _require_weights(name, weights, case, grain_of(given))
+        record(f"weights_{index}", case.right[case.head])
     return "You can take the weights of any head, with any mask and without one."
 
 
 def _read_weights(name: str, given: Any, case: Case) -> np.ndarray:
     """Read a matrix of weights, (S, S)."""
-    MISTAKES.fail_if(isinstance(given, tuple), "returns_pair", name=name)
+    pair = isinstance(given, tuple) and len(given) == 2 and hasattr(given[0], "shape")
+    MISTAKES.fail_if(pair, "returns_pair", name=name)
     weights = read_array(name, given)
     S, d_model = case.x.shape[1:]
     cause = "output_for_weights" if weights.shape[-2:] == (S, d_model) else "wrong_shape"
@@ -65,10 +69,10 @@ def _read_weights(name: str, given: Any, case: Case) -> np.ndarray:
     return weights
 
 
-def _require_weights(name: str, weights: np.ndarray, case: Case) -> None:
+def _require_weights(name: str, weights: np.ndarray, case: Case, grain: float = 0.0) -> None:
     """Fail unless weights, (S, S), are those that the head of a case gives."""
     right = case.right[case.head]
-    if differs(weights, right):
+    if differs(weights, right, max(TOLERANCE, grain)):
         cause = MISTAKES.explain("weights", weights, case)
         cause = cause or ("value" if differs(weights, right, 6e-3) else "rounded")
         raise MISTAKES.failure(cause, show_wrong_row(weights, right), name=name, head=case.head)
@@ -124,10 +128,11 @@ def mask_hides_the_future(w_causal: Any, w_full: Any, mha: MultiHeadAttention, x
     full = _read_weights("w_full", w_full, free)
     causal = [agrees(weights, np.tril(weights)) for weights in (masked, full)]
     MISTAKES.fail_if(causal == [False, True], "swapped")
-    _require_weights("w_full", full, free)
-    _require_weights("w_causal", masked, Case(mha, x, make_causal_mask(x.shape[1])))
-    record("w_full", full)
-    record("w_causal", masked)
+    causal = Case(mha, x, make_causal_mask(x.shape[1]))
+    _require_weights("w_full", full, free, grain_of(w_full))
+    _require_weights("w_causal", masked, causal, grain_of(w_causal))
+    record("w_full", free.right[0])
+    record("w_causal", causal.right[0])
     share = np.triu(full, 1).sum(-1).mean()
     return f"""Every weight above the diagonal of `w_causal` is 0. Without the mask a query
         of head 0 gives {share:.0%} of its weight to the future, on average."""

@@ -1,5 +1,7 @@
 """Right answers to exercise 1.2, as different students write them."""
 
+import copy
+
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
@@ -159,6 +161,58 @@ def leak_of_whole_futures(mha, x, mask):
     return max(moved)
 
 
+def relative_leak(mha, x, mask):
+    mha.eval()
+    before = mha(x, x, x, mask)[0].detach()
+    found = []
+    for t in range(1, x.shape[1]):
+        y = x.clone()
+        y[0, t] = torch.randn(x.shape[-1])
+        after = mha(y, y, y, mask)[0].detach()
+        found.append(((after - before)[0, :t].norm(dim=-1) / before[0, :t].norm(dim=-1)).max())
+    return torch.stack(found).max()
+
+
+def cosine_leak(mha, x, mask):
+    mha.eval()
+    before = mha(x, x, x, mask)[0].detach().double()
+    largest = 0.0
+    for t in range(1, x.shape[1]):
+        y = x.clone()
+        y[0, t] = 10 * torch.randn(x.shape[-1])
+        after = mha(y, y, y, mask)[0].detach().double()
+        angles = 1 - torch.cosine_similarity(after[0, :t], before[0, :t], dim=-1)
+        largest = max(largest, angles.max().item())
+    return largest
+
+
+def leak_of_a_copy(mha, x, mask):
+    return leak_by_loop(copy.deepcopy(mha).eval(), x, mask)
+
+
+def leak_with_a_guard_at_0(mha, x, mask):
+    mha.eval()
+    before, largest = mha(x, x, x, mask)[0], 0.0
+    for t in range(x.shape[1]):
+        y = x.clone()
+        y[:, t] = torch.zeros(x.shape[-1])
+        moved = (mha(y, y, y, mask)[0] - before)[:, :t].abs()
+        largest = max(largest, moved.max().item() if moved.numel() else 0.0)
+    return largest
+
+
+def head_in_bfloat16(mha, x, mask, head=0):
+    return head_by_index(mha, x, mask, head).to(torch.bfloat16)
+
+
+def head_as_tuples(mha, x, mask, head=0):
+    return tuple(map(tuple, head_by_index(mha, x, mask, head).tolist()))
+
+
+def future_without_axes(weights):
+    return np.array(np.triu(np.asarray(weights), 1).max())
+
+
 # The maps and the figure
 
 
@@ -248,6 +302,8 @@ RIGHT = {
         head_as_lists,
         head_by_selection,
         head_by_hand,
+        head_in_bfloat16,
+        head_as_tuples,
     ),
     "finds_weight_on_the_future": named(
         future_by_triu,
@@ -256,6 +312,7 @@ RIGHT = {
         future_by_numpy,
         future_of_arrays_alone,
         future_by_comparison,
+        future_without_axes,
     ),
     "mask_hides_the_future": {
         form.__name__: maps(form(CAUSAL), form(FULL))
@@ -280,6 +337,10 @@ RIGHT = {
         leak_through_keys_and_values,
         leak_with_the_same_dropout,
         leak_of_whole_futures,
+        relative_leak,
+        cosine_leak,
+        leak_of_a_copy,
+        leak_with_a_guard_at_0,
     ),
 }
 UNTOUCHED = {check: [stub, None] for check in RIGHT} | {

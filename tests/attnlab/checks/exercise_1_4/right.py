@@ -205,8 +205,30 @@ def sliced_relation(maps, offset):
     return maps[..., queries, queries + offset].mean(-1).mean(1)
 
 
+def relation_in_bfloat16(maps, offset):
+    return torch_relation(maps, offset).to(torch.bfloat16)
+
+
+def relation_as_tuples(maps, offset):
+    return tuple(map(tuple, torch_relation(maps, offset).tolist()))
+
+
+def relation_with_gradients(maps, offset):
+    return torch_relation(torch.as_tensor(maps).clone().requires_grad_(), offset)
+
+
+def relation_by_nan(maps, offset):
+    S = maps.shape[-1]
+    i, j = np.indices((S, S))
+    return np.nanmean(np.where(j - i == offset, maps, np.nan), axis=(1, 3, 4))
+
+
 RELATIONS = [
     torch_relation,
+    relation_in_bfloat16,
+    relation_as_tuples,
+    relation_with_gradients,
+    relation_by_nan,
     numpy_relation,
     array_only_relation,
     looped_relation,
@@ -299,8 +321,20 @@ def summed_over_queries_first(maps):
     return torch.special.entr(maps).sum(-2).mean((1, 3)) / math.log(maps.shape[-1])
 
 
+def small_epsilon_uniformity(maps):
+    return -(maps * (maps + 1e-4).log()).sum(-1).mean((1, 3)) / math.log(maps.shape[-1])
+
+
+def uniformity_by_loss(maps):
+    """As in Keras: cross entropy of a distribution with itself."""
+    p = np.clip(np.asarray(maps, dtype=np.float64), 1e-7, 1)
+    return (-(p * np.log(p)).sum(-1) / np.log(p.shape[-1])).mean(axis=(1, -1))
+
+
 UNIFORMITIES = [
     torch_uniformity,
+    small_epsilon_uniformity,
+    uniformity_by_loss,
     xlogy_uniformity,
     where_uniformity,
     bits_uniformity,

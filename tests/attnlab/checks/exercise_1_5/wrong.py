@@ -112,7 +112,14 @@ def within_the_counter(fn, n):
         return median_of(fn, n)
 
 
+def of_the_notebook(fn, n_values):
+    return [(n, one_call(NAIVE, n), counted(NAIVE, n)) for n in n_values]
+
+
+NAIVE = {128: None}.__getitem__  # the notebook's function, which knows other n
+
 WRONG_TIME = {
+    "not_called the notebook's": (of_the_notebook, "the function that it is given"),
     "mean_not_median": (
         profiler(functools.partial(median_of, centre=statistics.mean)),
         "instead of their mean",
@@ -300,7 +307,7 @@ WRONG_FITS = {
         "least-squares",
     ),
     "wrong_fit nan": (lambda n, y: np.nan, "least-squares"),
-    "raised": (lambda n, y: np.polyfitt(n, y, 1), "AttributeError"),
+    "wrong_method": (lambda n, y: np.polyfitt(n, y, 1), "AttributeError"),
 }
 
 
@@ -311,7 +318,8 @@ WRONG_EXPONENTS = [
     (EXPONENTS | {"naive": peaks("naive", 0)}, "small_n", "largest three sizes"),
     (EXPONENTS | {"naive": peaks("naive", 0, 1)}, "from_seconds", "the third number"),
     (EXPONENTS | {"fused": peaks("fused", -3, 1)}, "from_seconds", "the third number"),
-    (EXPONENTS | {"naive": 2.0}, "not_from_measurements", "Compute it"),
+    (EXPONENTS | {"naive": 2.0}, "exponent_rounded", "two decimals at least"),
+    (EXPONENTS | {"naive": 1.5}, "not_from_measurements", "Compute it"),
     (EXPONENTS | {"naive": 3.0}, "not_from_measurements", "Compute it"),
     (EXPONENTS | {"fused": 0.0}, "not_from_measurements", "Compute it"),
     (EXPONENTS | {"fused": "linear"}, "no_numbers", "exponents['fused']"),
