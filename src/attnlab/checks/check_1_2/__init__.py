@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from matplotlib.ticker import ScalarFormatter
 from torch import Tensor
 
 from attnlab.checks._diagnose import (
@@ -24,7 +25,14 @@ from attnlab.checks._diagnose import (
     show,
     show_wrong_row,
 )
-from attnlab.checks._figures import has_axis_labels, heat_maps, read_figures
+from attnlab.checks._figures import (
+    contour_maps,
+    has_axis_labels,
+    heat_maps,
+    is_turned,
+    names_queries_and_keys,
+    read_figures,
+)
 from attnlab.checks._settings import Exercise
 from attnlab.checks.check_1_2 import leaks
 from attnlab.checks.check_1_2.cases import Case, draw_module, draw_tokens, only, wrong_masks
@@ -145,22 +153,42 @@ def figure_shows_maps_and_difference(fig: Any, w_causal: Any, w_full: Any) -> st
     figures = read_figures(fig)
     masked, full = read_array("w_causal", w_causal), read_array("w_full", w_full)
     MISTAKES.fail_if(agrees(masked, full), "same_maps")
-    shown = list(heat_maps(figures, len(full)))
+    shown = [(ax, data, data) for ax, data in heat_maps(figures, len(full))]
+    shown += contour_maps(figures, len(full))
     MISTAKES.fail_if(not shown, "no_heat_maps")
     lost = full - masked
     wanted = {"w_causal": [masked], "w_full": [full], "their difference": [lost, -lost, abs(lost)]}
     for name, forms in wanted.items():
-        if any(agrees(data, form) for _, data in shown for form in forms):
-            continue
-        turned = [ax for ax, data in shown if any(agrees(data, form.T) for form in forms)]
-        MISTAKES.fail_if(not turned, "missing_panel", name=name)
-        on_purpose = "quer" in turned[0].get_xlabel().lower()  # where the axes are named so
-        MISTAKES.fail_if(not on_purpose, "transposed", name=f"Your picture of {name}")
+        _require_panel(name, [unit * form for form in forms for unit in (1, 100)], shown)
     MISTAKES.fail_if(not has_axis_labels(figures), "no_labels")
+    MISTAKES.fail_if(not names_queries_and_keys(figures), "other_labels")
     record("panels", list(wanted))
     return """Your figure shows both maps and their difference, and its axes have names. On and
         below the diagonal the causal map is the larger: what the future loses, the rest of its row
         gets."""
+
+
+def _require_panel(name: str, forms: list[np.ndarray], shown: list[tuple]) -> None:
+    """Fail unless one of the pictures shows one of these matrices, the right way up."""
+
+    def shows(low: np.ndarray, high: np.ndarray, form: np.ndarray) -> bool:
+        hits = ((low - 1e-4 <= form) & (form <= high + 1e-4)).mean()
+        return hits == 1 or (low is not high and hits > 0.85)  # contours pass places at an angle
+
+    def places(turn: Callable[[np.ndarray], np.ndarray]) -> list[Any]:
+        return [ax for ax, low, high in shown if any(shows(low, high, turn(f)) for f in forms)]
+
+    upright, in_reverse = places(lambda form: form), places(np.flipud)
+    swapped = places(np.transpose)
+    if any(not is_turned(ax) for ax in upright) or any(map(is_turned, in_reverse)):
+        return
+    if any("quer" in ax.get_xlabel().lower() for ax in swapped):  # where the axes are named so
+        return
+    if in_reverse and not isinstance(in_reverse[0].yaxis.get_major_formatter(), ScalarFormatter):
+        return
+    MISTAKES.fail_if(upright or in_reverse, "upside_down", name=name)
+    MISTAKES.fail_if(not swapped, "missing_panel", name=name)
+    raise MISTAKES.failure("transposed", name=f"Your picture of {name}")
 
 
 @exercise.check(points=3)

@@ -124,6 +124,11 @@ MISTAKES = Mistakes(
         for instance with axes[0].imshow(w_causal).""",
     missing_panel="""None of your heat maps shows {name}. Draw w_causal, w_full, and w_causal -
         w_full or the reverse.""",
+    upside_down="""Your picture of {name} has the first query at the bottom. Queries run downwards:
+        imshow does so by itself, and after pcolormesh, contourf or origin="lower" it is
+        ax.invert_yaxis().""",
+    other_labels="""The names of the axes do not say which holds queries and which holds keys: for
+        instance ax.set(xlabel="key", ylabel="query").""",
     no_labels="""Name the axes: a reader cannot tell queries from keys. For instance
         ax.set(xlabel="key", ylabel="query").""",
     # What a measure of leaks finds where there is none

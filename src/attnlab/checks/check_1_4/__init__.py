@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from attnlab import sequence_labelling, tasks
 from attnlab.checks._diagnose import ask, read_array, show
-from attnlab.checks._figures import heat_maps, read_figures
+from attnlab.checks._figures import colour_scales, heat_maps, is_turned, read_figures
 from attnlab.checks._settings import Exercise
 from attnlab.checks.check_1_4.cases import close, draw_encoder, draw_maps, maps_of, recompute
 from attnlab.checks.check_1_4.compare import compare
@@ -57,6 +57,7 @@ def shows_twenty_maps(fig: Any, model: TransformerEncoder, sequences: Tensor) ->
     figures, maps = read_figures(fig), maps_of(model, sequences)
     H, S = maps.shape[2:4]
     shown = np.array([matrix for _, matrix in heat_maps(figures, S)]).reshape(-1, S, S)
+    shown = shown / 100 if len(shown) and 1.5 < np.nanmax(shown) <= 100.1 else shown  # percent
     found = _among(shown, maps[0])
     MISTAKES.fail_if(not len(shown), "no_maps", S=S)
     if not found.any():
@@ -66,6 +67,14 @@ def shows_twenty_maps(fig: Any, model: TransformerEncoder, sequences: Tensor) ->
     seen = f"`fig` shows {found.sum()} of the {len(found)} maps."
     facts = {"sequence": sequence, "head": head}
     MISTAKES.fail_if(not found.all(), "maps_missing", seen=seen, **facts)
+    drawn = {
+        ax
+        for ax, tile in heat_maps(figures, S)
+        if (_among(tile[None], maps[0]) | _among(tile[None] / 100, maps[0])).any()
+    }
+    bars = all(not ax.images and not ax.collections for ax in drawn)
+    MISTAKES.fail_if(not bars and any(map(is_turned, drawn)), "first_row_below")
+    MISTAKES.fail_if(len(colour_scales(figures, S)) > 1, "own_scales")
     record("maps shown", len(found))
     return "Your figure shows all 20 maps: four heads of layer 1, five sequences."
 

@@ -112,6 +112,10 @@ MISTAKES = Mistakes(
         with ax.imshow(maps[0, sequence, head]).""",
     other_maps="""None of the maps in `fig` is one of layer 1's for these five sequences. Draw
         maps[0, sequence, head], with maps = attention_maps(model, sequences).""",
+    first_row_below="""The first query of a map lies at the bottom. Queries run down: imshow does so
+        by itself, and after pcolormesh or origin="lower" it is ax.invert_yaxis().""",
+    own_scales="""Each map has a colour scale of its own, so they cannot be compared. Give all the
+        same limits, such as vmin=0, vmax=1.""",
     maps_missing="Draw all 20 maps; sequence {sequence}, head {head} is missing.",
     # The relation score
     offset_sign=Mistake("""Your keys lie on the other side, at query - offset. With offset 1 the key

@@ -4,6 +4,7 @@ No verdict depends on how fast a machine is. The student's profile measures func
 cost, which note how long each of their calls took; curves are judged by their exponents.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -20,6 +21,7 @@ from attnlab.checks.check_1_5.mistakes import MISTAKES, within
 from nbmark.answers import case_rng, record
 from nbmark.graded import CheckFailed, require
 
+UNIT = re.compile(r"(?i)sec|\bm?s\b|[µμ]s|\bn?s\b|minute|byte|\b[kmgt]?i?b\b|bits?\b")
 ROUNDED = 0.03  # what rounding the numbers of a figure may move
 same_exponent = partial(np.isclose, rtol=5e-4, atol=5e-4)
 exercise = Exercise("1.5")
@@ -148,9 +150,15 @@ def shows_both_curves(fig: Any, measured: Any) -> str:
     rows = _read_measured(measured)
     drawn = list(curves(read_figures(fig)))
     MISTAKES.fail_if(not drawn, "no_curves")
-    for name in BOUNDS:
-        for column, what in ((1, "seconds"), (2, "peak_bytes")):
+    places = {
+        what: [
             _require_curve(drawn, f"{what} of {name}", rows[name][:, [0, column]])
+            for name in BOUNDS
+        ]
+        for column, what in ((1, "seconds"), (2, "peak_bytes"))
+    }
+    for what, axes in places.items():
+        _require_names(what, axes)
     record("curves shown", 4)
     return "Your figure shows time and memory of both functions on log-log axes."
 
@@ -168,7 +176,21 @@ def _read_measured(measured: Any) -> dict[str, np.ndarray]:
     return {name: rows[rows[:, 0].argsort()] for name, rows in sufficed.items()}
 
 
-def _require_curve(drawn: list[tuple[Axes, np.ndarray]], curve: str, wanted: np.ndarray) -> None:
+def _require_names(what: str, axes: list[Axes]) -> None:
+    """Fail unless axes have names, what was measured a unit, and curves names of their own."""
+    for ax in axes:
+        figure = ax.get_figure(root=True)
+        across = ax.get_xlabel() + figure.get_supxlabel()
+        up = ax.get_ylabel() + figure.get_supylabel() + ax.get_title()
+        MISTAKES.fail_if(not across.strip() or not up.strip(), "axes_unnamed", what=what)
+        MISTAKES.fail_if(not UNIT.search(up), "no_unit", what=what, label=up.strip())
+        names = {*ax.get_legend_handles_labels()[1], *(text.get_text() for text in ax.texts)}
+        single = axes[0] is not axes[1] and ax.get_title()
+        named = len(names) > 1 or figure.legends or ax.get_legend() or single
+        MISTAKES.fail_if(not named, "curves_unnamed", what=what)
+
+
+def _require_curve(drawn: list[tuple[Axes, np.ndarray]], curve: str, wanted: np.ndarray) -> Axes:
     """Fail unless a curve, (N, 2), is drawn on log-log axes, in whatever unit."""
     places = [ax for ax, points in drawn if _shows(points, wanted)]
     if not places:
@@ -177,6 +199,7 @@ def _require_curve(drawn: list[tuple[Axes, np.ndarray]], curve: str, wanted: np.
     scales = [(ax.get_xscale(), ax.get_yscale()) for ax in places]
     x, y = scales[0]
     MISTAKES.fail_if(("log", "log") not in scales, "not_loglog", curve=curve, x=x, y=y)
+    return places[scales.index(("log", "log"))]
 
 
 def _shows(points: np.ndarray, wanted: np.ndarray) -> bool:

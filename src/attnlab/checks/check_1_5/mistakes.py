@@ -158,6 +158,11 @@ MISTAKES = Mistakes(
         measured upwards.""").makes(points=lambda wanted: wanted[:, ::-1]),
     curve_missing="""`fig` does not show {curve}. Draw seconds and peak_bytes of both functions, as
         measured: four curves against n.""",
+    axes_unnamed="""Name the axes where {what} are drawn: ax.set(xlabel="sequence length n",
+        ylabel="seconds"), for example.""",
+    no_unit="""Say in which unit {what} are drawn. The axis is called {label!r}; write seconds, ms,
+        bytes or MiB with it.""",
+    curves_unnamed="""Name the curves of {what}: a label for each, then ax.legend().""",
     not_loglog="""The axes of {curve} are not both logarithmic (x is {x}, y is {y}). Only on log-log
         axes is a power law a straight line: use ax.loglog.""",
 )

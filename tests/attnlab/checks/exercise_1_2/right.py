@@ -247,7 +247,8 @@ def figure_of_blank_cells(causal, full):
     blocked = np.triu(np.ones_like(causal), 1) > 0
     axes[0, 0].matshow(np.ma.masked_where(blocked, causal))
     axes[0, 1].pcolor(full)
-    axes[1, 0].imshow(np.abs(full - causal), cmap="magma", origin="lower")
+    axes[0, 1].invert_yaxis()
+    axes[1, 0].imshow(np.abs(full - causal), cmap="magma")
     axes[1, 0].set(xlabel="position of the key", ylabel="position of the query")
     axes[1, 1].plot(full[0])
     return axes
@@ -258,6 +259,7 @@ def figure_of_nan_cells(causal, full):
     axes[0].imshow(np.where(causal > 0, causal, np.nan))
     axes[1].imshow(full, vmin=0, vmax=1)
     axes[2].pcolormesh(np.arange(13), np.arange(13), causal - full, cmap="RdBu")
+    axes[2].invert_yaxis()
     axes[0].set_ylabel("query")
     axes[1].set_xlabel("key")
     return axes[0]
@@ -278,6 +280,58 @@ def figure_in_the_books_look(causal, full):
         for ax, data in zip(axes, (causal, full, full - causal), strict=True):
             plotting.heatmap(ax, data, blocked=causal == 0)
     return fig
+
+
+def named_axes(draw):
+    """Draw three matrices on axes of their own and name these."""
+
+    def figure(causal, full):
+        fig, axes = plt.subplots(1, 3)
+        for ax, data in zip(axes, (causal, full, full - causal), strict=True):
+            draw(ax, data)
+            ax.set(xlabel="Key position", ylabel="Query position")
+        return fig
+
+    return figure
+
+
+def filled_contours(ax, data):
+    ax.contourf(data, 30)
+    ax.invert_yaxis()
+
+
+def points(ax, data):
+    i, j = np.indices(data.shape)
+    ax.scatter(j, i, c=data, s=80, marker="s")
+    ax.invert_yaxis()
+
+
+def rows_in_reverse(ax, data):
+    ax.imshow(data[::-1])
+    ax.set_yticks(range(12), range(11, -1, -1))
+
+
+def reversed_and_turned(ax, data):
+    ax.imshow(data[::-1], origin="lower")
+
+
+def columns_of_bars(ax, data):
+    for row in data:
+        ax.bar(range(12), row)
+    ax.invert_yaxis()
+
+
+DRAWN = {
+    "contourf": named_axes(filled_contours),
+    "scatter": named_axes(points),
+    "rows in reverse, labelled so": named_axes(rows_in_reverse),
+    "rows in reverse, from below": named_axes(reversed_and_turned),
+    "percent": named_axes(lambda ax, data: ax.imshow(100 * data)),
+    "upper triangle blank": named_axes(
+        lambda ax, data: ax.imshow(np.ma.masked_equal(data, 0), cmap="viridis")
+    ),
+    "bars": named_axes(columns_of_bars),
+}
 
 
 def maps(causal, full):
@@ -328,7 +382,8 @@ RIGHT = {
             figure_with_swapped_axes,
             figure_in_the_books_look,
         )
-    },
+    }
+    | {label: drawn(draw) for label, draw in DRAWN.items()},
     "leak_is_measured": named(
         leak_by_loop,
         leak_in_one_batch,

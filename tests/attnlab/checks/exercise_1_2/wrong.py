@@ -13,6 +13,7 @@ from exercise_1_2.right import (
     figure_of_images,
     head_by_index,
     maps,
+    named_axes,
 )
 
 from attnlab.masks import make_causal_mask
@@ -421,6 +422,13 @@ def no_labels(causal, full):
     return fig
 
 
+def called_a_and_b(causal, full):
+    fig = figure_of_images(causal, full)
+    for ax in fig.axes:
+        ax.set(xlabel="a", ylabel="b")
+    return fig
+
+
 def transposed(causal, full):
     return figure_of_images(causal.T, full.T)
 
@@ -439,6 +447,22 @@ FIGURES = {
     "transposed": (transposed, "transposed", "Your picture of w_causal is transposed"),
     "curves": (curves, "no_heat_maps", "imshow"),
     "empty": (lambda c, f: plt.figure(), "no_heat_maps", "own axes"),
+    "upside down": (
+        named_axes(lambda ax, data: ax.imshow(data, origin="lower")),
+        "upside_down",
+        "first query at the bottom",
+    ),
+    "a mesh from below": (
+        named_axes(lambda ax, data: ax.pcolormesh(data)),
+        "upside_down",
+        "ax.invert_yaxis()",
+    ),
+    "rows in reverse": (
+        named_axes(lambda ax, data: ax.imshow(data[::-1])),
+        "upside_down",
+        "Queries run downwards",
+    ),
+    "axes called a and b": (called_a_and_b, "other_labels", "which holds queries"),
     "no labels": (no_labels, "no_labels", "queries from keys"),
     "no figure": (lambda c, f: "fig", "no_figure", "plt.subplots"),
 }

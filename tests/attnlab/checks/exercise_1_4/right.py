@@ -111,14 +111,28 @@ def grid(first, draw=None):
     """Draw first[sequence, head] in a row of axes for each sequence."""
     fig, axes = plt.subplots(*first.shape[:2], squeeze=False)
     for i, j in np.ndindex(first.shape[:2]):
-        (draw or type(axes[i, j]).imshow)(axes[i, j], first[i, j])
+        (draw or on_one_scale)(axes[i, j], first[i, j])
     return fig
+
+
+def on_one_scale(ax, matrix):
+    ax.imshow(matrix, vmin=0, vmax=1)
+
+
+def turned(name):
+    """Draw by a method that begins at the bottom, and turn the axis."""
+
+    def draw(ax, matrix):
+        getattr(ax, name)(matrix, vmin=0, vmax=1)
+        ax.invert_yaxis()
+
+    return draw
 
 
 def with_colourbars(first):
     fig, axes = plt.subplots(4, 5)
     for i, j in np.ndindex(5, 4):
-        image = axes[j, i].matshow(first[i, j], cmap="viridis", origin="lower")
+        image = axes[j, i].matshow(first[i, j], cmap="viridis", vmin=0, vmax=1)
         fig.colorbar(image, ax=axes[j, i])
     return fig
 
@@ -143,10 +157,13 @@ FIGURES = {
     "imshow on one scale": lambda first: grid(
         first, lambda ax, matrix: ax.imshow(matrix, vmin=0, vmax=1, cmap="Blues")
     ),
-    "pcolormesh": lambda first: grid(first, lambda ax, matrix: ax.pcolormesh(matrix)),
-    "pcolor": lambda first: grid(first, lambda ax, matrix: ax.pcolor(matrix)),
+    "pcolormesh": lambda first: grid(first, turned("pcolormesh")),
+    "pcolor": lambda first: grid(first, turned("pcolor")),
     "the book's heat map": lambda first: grid(first, plotting.heatmap),
     "matshow with colour bars": with_colourbars,
+    "percent": lambda first: grid(
+        first, lambda ax, matrix: ax.imshow(100 * matrix, vmin=0, vmax=100)
+    ),
     "one picture": montage,
     "a figure for each": book_panels,
     "axes": lambda first: np.array(grid(first).axes).reshape(5, 4),

@@ -149,6 +149,21 @@ FIGURES = {
         "logarithms",
         "weights themselves",
     ),
+    "each on its own scale": (
+        lambda maps: grid(maps[0], lambda ax, m: ax.imshow(m)),
+        "own_scales",
+        "cannot be compared",
+    ),
+    "from below": (
+        lambda maps: grid(maps[0], lambda ax, m: ax.imshow(m, origin="lower", vmin=0, vmax=1)),
+        "first_row_below",
+        "Queries run down",
+    ),
+    "a mesh from below": (
+        lambda maps: grid(maps[0], lambda ax, m: ax.pcolormesh(m, vmin=0, vmax=1)),
+        "first_row_below",
+        "ax.invert_yaxis()",
+    ),
     "upside down": (lambda maps: grid(maps[0][..., ::-1, :]), "upside_down", "first query"),
     "one sequence": (lambda maps: grid(maps[0][:1]), "maps_missing", "4 of the 20 maps"),
     "one head": (

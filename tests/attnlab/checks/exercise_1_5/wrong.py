@@ -352,6 +352,20 @@ WRONG_MEASURED = [
 ]
 
 
+def renamed(**names):
+    fig = loglog()
+    for ax in fig.axes:
+        ax.set(**names)
+    return fig
+
+
+def unlabelled():
+    fig = loglog()
+    for line in [line for ax in fig.axes for line in ax.lines]:
+        line.set_label("_")
+    return fig
+
+
 WRONG_FIGURES = [
     (lambda: loglog("plot"), "not_loglog", "x is linear, y is linear"),
     (lambda: loglog("semilogy"), "not_loglog", "x is linear, y is log"),
@@ -368,6 +382,10 @@ WRONG_FIGURES = [
         "as measured",
     ),
     (lambda: in_one(lambda ax, n, y: ax.loglog(n, [a**2 for a in n])), "curve_missing", "show"),
+    (lambda: renamed(xlabel=""), "axes_unnamed", "Name the axes"),
+    (lambda: renamed(ylabel=""), "axes_unnamed", "Name the axes"),
+    (lambda: renamed(ylabel="y"), "no_unit", "in which unit seconds"),
+    (lambda: unlabelled(), "curves_unnamed", "a label for each"),
     (lambda: plt.figure(), "no_curves", "ax.loglog"),
     (lambda: plt.subplots()[1].bar([1], [2]), "no_figure", "matplotlib Figure"),
     (lambda: "fig.png", "no_figure", "matplotlib Figure"),
