@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.container import BarContainer, Container
 from matplotlib.contour import ContourSet
 from matplotlib.figure import Figure
+from matplotlib.path import Path
 from matplotlib.ticker import FixedFormatter, FuncFormatter
 
 from attnlab import plotting
@@ -71,7 +72,8 @@ def contour_maps(
             low, high = np.full((2, S * S), np.nan)
             for k, path in enumerate(contours.get_paths()):
                 if contours.filled and len(path.vertices):
-                    here = path.contains_points(inside)
+                    rings = [Path(ring).contains_points(inside) for ring in path.to_polygons()]
+                    here = np.logical_xor.reduce(rings)  # a ring within a ring is a hole
                     low[here], high[here] = contours.levels[k : k + 2]
             if np.isfinite(low).all():
                 slack = 0.02 * (contours.zmax - contours.zmin)
