@@ -13,6 +13,7 @@ import numpy as np
 from attnlab.checks._diagnose import differs, first_cause, read_array, show
 from attnlab.checks._settings import Exercise
 from attnlab.checks.check_1_1.cases import PLAIN, SCALED, Case, V, terms_of
+from attnlab.checks.check_1_1.contracts import TOLD
 from attnlab.checks.check_1_1.mistakes import MISTAKES
 from nbmark.answers import record
 
@@ -44,7 +45,7 @@ def _graded(quantity: str, case: Case, points: int, shown: str) -> Callable[[Any
 
     test.__name__ = test.__qualname__ = f"{quantity}_{scale}_scale"
     test.__doc__ = f"Show that `{variable}` holds the right numbers: {shown}."
-    return exercise.check(points)(test)
+    return exercise.check(points, **TOLD[test.__name__])(test)
 
 
 def _require_right(name: str, quantity: str, given: Any, case: Case) -> None:

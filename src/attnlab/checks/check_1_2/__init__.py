@@ -36,6 +36,7 @@ from attnlab.checks._figures import (
 from attnlab.checks._settings import Exercise
 from attnlab.checks.check_1_2 import leaks
 from attnlab.checks.check_1_2.cases import Case, draw_module, draw_tokens, only, wrong_masks
+from attnlab.checks.check_1_2.contracts import TOLD
 from attnlab.checks.check_1_2.mistakes import FUTURE, MISTAKES
 from attnlab.masks import make_causal_mask
 from attnlab.multihead import MultiHeadAttention
@@ -47,7 +48,7 @@ SIZE = 6  # of the matrices in which weight on the future is looked for
 exercise = Exercise("1.2")
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["takes_the_weights_of_one_head"])
 def takes_the_weights_of_one_head(head_weights: Callable[..., Any]) -> str:
     """Show that the function gives any head's weights, with any mask and without one."""
     rng = case_rng("takes_the_weights_of_one_head")
@@ -86,7 +87,7 @@ def _require_weights(name: str, weights: np.ndarray, case: Case, grain: float = 
         raise MISTAKES.failure(cause, show_wrong_row(weights, right), name=name, head=case.head)
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["finds_weight_on_the_future"])
 def finds_weight_on_the_future(max_future_weight: Callable[..., Any]) -> str:
     """Show that the function finds weight above the diagonal wherever it is, and nothing else."""
     rng = case_rng("finds_weight_on_the_future")
@@ -127,7 +128,7 @@ def _require_found(function: Callable[..., Any], matrices: list[np.ndarray]) -> 
             raise MISTAKES.failure(cause or other, show(4, weights=matrix), seen, **facts)
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["mask_hides_the_future"])
 def mask_hides_the_future(w_causal: Any, w_full: Any, mha: MultiHeadAttention, x: Tensor) -> str:
     """Show that the two maps are those of head 0 with and without the causal mask."""
     require(w_causal=w_causal, w_full=w_full)
@@ -146,7 +147,7 @@ def mask_hides_the_future(w_causal: Any, w_full: Any, mha: MultiHeadAttention, x
         of head 0 gives {share:.0%} of its weight to the future, on average."""
 
 
-@exercise.check(points=1)
+@exercise.check(points=1, **TOLD["figure_shows_maps_and_difference"])
 def figure_shows_maps_and_difference(fig: Any, w_causal: Any, w_full: Any) -> str:
     """Show that the figure has three heat maps: both maps and their difference, with labels."""
     require(fig=fig, w_causal=w_causal, w_full=w_full)
@@ -191,7 +192,7 @@ def _require_panel(name: str, forms: list[np.ndarray], shown: list[tuple]) -> No
     raise MISTAKES.failure("transposed", name=f"Your picture of {name}")
 
 
-@exercise.check(points=3)
+@exercise.check(points=3, **TOLD["leak_is_measured"])
 def leak_is_measured(max_leak: Callable[..., Any]) -> str:
     """Show that the measure finds every leak, in the outputs themselves, and nothing else."""
     rng = case_rng("leak_is_measured")

@@ -15,6 +15,7 @@ from attnlab.checks._settings import Exercise
 from attnlab.checks.check_1_3.begin import begin, go_on, masks_are_right
 from attnlab.checks.check_1_3.cases import SIZES, Case, draw
 from attnlab.checks.check_1_3.compare import Function, attend, compare
+from attnlab.checks.check_1_3.contracts import TOLD
 from attnlab.checks.check_1_3.follow import DISTRIBUTION, REFERENCE, Given
 from attnlab.checks.check_1_3.mistakes import MISTAKES
 from attnlab.reference import scaled_dot_product_attention as reference
@@ -26,7 +27,7 @@ LARGE = 1e4  # a score whose exponential overflows, and underflows where it is n
 exercise = Exercise("1.3")
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["weights_are_a_distribution"])
 def weights_are_a_distribution(function: Function) -> str:
     """Show that output and weights have the right shapes and each row of weights sums to 1."""
     case, _ = begin(function, "weights_are_a_distribution")
@@ -45,7 +46,7 @@ def weights_are_a_distribution(function: Function) -> str:
     return "Output and weights have the right shapes, and each query shares out a weight of 1."
 
 
-@exercise.check(points=4)
+@exercise.check(points=4, **TOLD["matches_reference"])
 def matches_reference(function: Function) -> str:
     """Show that results agree with PyTorch's function to 1e-5, from one key up to full size."""
     given, rng = go_on(function, "matches_reference", [DISTRIBUTION])
@@ -65,7 +66,7 @@ def matches_reference(function: Function) -> str:
         are the ones behind it, at the sizes of the exercise and at others.{note}"""
 
 
-@exercise.check(points=3)
+@exercise.check(points=3, **TOLD["masks"])
 def masks(function: Function) -> str:
     """Show that a mask blocks where it is False, and that rows with nothing to read are zero."""
     given, rng = go_on(function, "masks", [DISTRIBUTION, REFERENCE])
@@ -95,7 +96,7 @@ def masks(function: Function) -> str:
         nothing gets zeros instead of NaN.{given.note()}"""
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["stays_stable"])
 def stays_stable(function: Function) -> str:
     """Show that scores of 10,000, blocked ones included, and float32 inputs do no harm."""
     given, rng = go_on(function, "stays_stable", [DISTRIBUTION, REFERENCE])
@@ -134,7 +135,7 @@ def _require_stable_masks(given: Given, rng: np.random.Generator) -> None:
     compare(given, case, words, "no_max_subtraction", "mask_finite", seen)
 
 
-@exercise.check(points=1)
+@exercise.check(points=1, **TOLD["leaves_inputs_alone"])
 def leaves_inputs_alone(function: Function) -> str:
     """Show that Q, K, V and mask are afterwards what they were before."""
     subject, rng = go_on(function, "leaves_inputs_alone", [DISTRIBUTION, REFERENCE])

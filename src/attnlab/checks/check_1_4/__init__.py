@@ -14,6 +14,7 @@ from attnlab.checks._figures import colour_scales, heat_maps, is_turned, read_fi
 from attnlab.checks._settings import Exercise
 from attnlab.checks.check_1_4.cases import close, draw_encoder, draw_maps, maps_of, recompute
 from attnlab.checks.check_1_4.compare import compare
+from attnlab.checks.check_1_4.contracts import TOLD
 from attnlab.checks.check_1_4.mistakes import MISTAKES
 from attnlab.checks.check_1_4.roles import check_roles
 from attnlab.transformer import TransformerEncoder
@@ -25,7 +26,7 @@ SYMBOLS, HALF = 8, 10  # the notebook's task
 exercise = Exercise("1.4")
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["returns_all_maps"])
 def returns_all_maps(attention_maps: Callable) -> str:
     """Show that the function gives every layer's maps, for models of several sizes."""
     rng = case_rng("maps")
@@ -51,7 +52,7 @@ def returns_all_maps(attention_maps: Callable) -> str:
     return "Your function gives the maps of every layer, sequence and head, for any model."
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["shows_twenty_maps"])
 def shows_twenty_maps(fig: Any, model: TransformerEncoder, sequences: Tensor) -> str:
     """Show that a figure holds layer 1's four maps of each of five sequences."""
     figures, maps = read_figures(fig), maps_of(model, sequences)
@@ -86,7 +87,7 @@ def _among(shown: np.ndarray, maps: np.ndarray) -> np.ndarray:
     return np.array(hits)
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["scores_relations"])
 def scores_relations(relation_score: Callable) -> str:
     """Show that the score is the mean weight at an offset, over queries that have a key."""
     small, general = draw_maps("relations")
@@ -96,7 +97,7 @@ def scores_relations(relation_score: Callable) -> str:
     return "Your score is the mean weight at an offset and leaves out queries without a key there."
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["scores_neighbours"])
 def scores_neighbours(adjacency_score: Callable) -> str:
     """Show that the score is the larger of the scores at offsets -1 and +1, head by head."""
     small, general = draw_maps("neighbours")
@@ -108,7 +109,7 @@ def scores_neighbours(adjacency_score: Callable) -> str:
     return "Your score is the larger side of each head."
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["scores_uniformity"])
 def scores_uniformity(uniformity_score: Callable) -> str:
     """Show that the score is the mean entropy of the rows over log S, with weights of 0 in them."""
     small, general = draw_maps("uniformity")
@@ -121,7 +122,7 @@ def scores_uniformity(uniformity_score: Callable) -> str:
     return "Your score is 1 for uniform rows, 0 for rows that look at one key, and right between."
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["names_heads"])
 def names_heads(head_roles: Any, model: TransformerEncoder, readout: nn.Linear) -> str:
     """Show that each head's name follows from the scores of the student's own trained model."""
     require(head_roles=head_roles)

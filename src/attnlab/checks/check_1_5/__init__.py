@@ -17,6 +17,7 @@ from attnlab.checks._figures import curves, read_figures
 from attnlab.checks._settings import Exercise
 from attnlab.checks.check_1_5 import cases, profiles
 from attnlab.checks.check_1_5.cases import BOUNDS, OTHER, RECORDED, SIZES, fit, logarithms, tails
+from attnlab.checks.check_1_5.contracts import TOLD
 from attnlab.checks.check_1_5.mistakes import MISTAKES, within
 from nbmark.answers import case_rng, record
 from nbmark.graded import CheckFailed, require
@@ -27,7 +28,7 @@ same_exponent = partial(np.isclose, rtol=5e-4, atol=5e-4)
 exercise = Exercise("1.5")
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["measures_memory"])
 def measures_memory(profile: Callable) -> str:
     """Show that peak_bytes is the peak of one call, in bytes, for each n by itself."""
     larger = case_rng("memory").permutation([1500, 700, 1100])
@@ -38,7 +39,7 @@ def measures_memory(profile: Callable) -> str:
     return "Your profile gives the most bytes that are held at once, for each n by itself."
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["measures_time"])
 def measures_time(profile: Callable) -> str:
     """Show that seconds is the time of one usual call, which a slow one does not move."""
     profiles.require_usual_call(profile, profiles.require_seconds(profile))
@@ -47,7 +48,7 @@ def measures_time(profile: Callable) -> str:
     return "Your profile gives the time of one usual call. A slow call does not move it."
 
 
-@exercise.check(points=1)
+@exercise.check(points=1, **TOLD["survives_out_of_memory"])
 def survives_out_of_memory(profile: Callable) -> str:
     """Show that running out of memory is a result, and any other error is not."""
     sizes, case = [8, 64, 16], "a function that runs out of memory at n = 64"
@@ -67,7 +68,7 @@ def survives_out_of_memory(profile: Callable) -> str:
     return "Out of memory is a result in your profile, and other errors come through."
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["fits_powers"])
 def fits_powers(fit_exponent: Callable) -> str:
     """Show that exponents come from all measured points, by least squares on the logarithms."""
     require(fit_exponent=fit_exponent)
@@ -117,7 +118,7 @@ def _read_exponent(name: str, value: Any) -> float:
         return read_number(name, value)
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["memory_grows_as_predicted"])
 def memory_grows_as_predicted(exponents: Any, measured: Any) -> str:
     """Show that the memory measured here has exponents near 2 and 1 at large n."""
     require(exponents=exponents, measured=measured)
@@ -143,7 +144,7 @@ def memory_grows_as_predicted(exponents: Any, measured: Any) -> str:
     return "Memory grows like n² with the table of weights and like n without it."
 
 
-@exercise.check(points=1)
+@exercise.check(points=1, **TOLD["shows_both_curves"])
 def shows_both_curves(fig: Any, measured: Any) -> str:
     """Show that a figure holds seconds and peak_bytes of both functions on log-log axes."""
     require(fig=fig, measured=measured)
