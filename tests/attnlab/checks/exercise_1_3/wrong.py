@@ -4,6 +4,7 @@ import importlib
 
 import numpy as np
 import torch
+from answers import Call
 from torch.nn import functional as F
 
 from attnlab import reference
@@ -222,10 +223,15 @@ def as_in_mingpt(Q, K, V, mask=None):
     return w @ V, w
 
 
-def remembers(Q, K, V, mask=None, cache={}):  # noqa: B006 - the mistake
-    if "weights" not in cache:
-        cache["weights"] = attention()(Q, K, V, mask)[1]
-    return cache["weights"] @ V, cache["weights"]
+def newly_remembering():
+    """Make a function as the cell that defines it does: its default remembers nothing yet."""
+
+    def remembers(Q, K, V, mask=None, cache={}):  # noqa: B006 - the mistake
+        if "weights" not in cache:
+            cache["weights"] = attention()(Q, K, V, mask)[1]
+        return cache["weights"] @ V, cache["weights"]
+
+    return (remembers,)
 
 
 def collects(Q, K, V, mask=None, seen=[]):  # noqa: B006 - the mistake
@@ -321,7 +327,7 @@ WRONG = {
         "hint 3 without its condition, NaN": (hint_without_guard, "mask_is_none", "not None"),
         "None inverted": (inverts_none, "mask_is_none", "if mask is not None"),
         "None multiplied": (multiplies_none, "mask_is_none", "if mask is not None"),
-        "mutable default": (remembers, "not_repeatable", "remembers"),
+        "mutable default": (Call(newly_remembering), "not_repeatable", "remembers"),
         "list that grows": (collects, "not_repeatable", "from call to call"),
         "dropout": (drops, "not_repeatable", "dropout"),
         "log-softmax": (
