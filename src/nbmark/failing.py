@@ -109,9 +109,9 @@ def _assigned(name: str) -> str:
     for cell in cells:
         if found := re.search(rf"^ *{name} *= *(?!None\b|\.\.\.)(\S.*)", cell, re.MULTILINE):
             comma = r" Write numbers with a point, as 0.5." if re.search(r"\d,\d", found[1]) else ""
-            return f""", although a cell says `{name} = {found[1][:40]}`: it ended with an error, or
+            return f""". But a cell says `{name} = {found[1][:40]}`: it ended with an error, or
                 what stands there returns None, as print and plt.show do.{comma}"""
-    return ", or what was assigned to it returns None, as print and plt.show do"
+    return ". Or what was assigned to it returns None, as print and plt.show do"
 
 
 @contextmanager
