@@ -23,6 +23,7 @@ from nbmark.notebook import Unreadable, grade_id, is_graded, is_manual, number, 
 from nbmark.release import ReleaseError, student_version
 
 SETUP = "setup"
+GOES_ON = "raises-exception"  # to JupyterLab; pytest counts an error all the same: nbmark.plugin
 CONTRACT = re.compile(r"<!-- contract: ([\w ]+) -->\n(?:.+\n)*")
 
 WITHOUT_ADDRESS = """\
@@ -71,8 +72,10 @@ def with_setup(notebook: NotebookNode, stem: str, url: str | None) -> NotebookNo
 
 
 def with_points(notebook: NotebookNode, stem: str) -> NotebookNode:
-    """Write into each graded cell what the check that it calls is worth."""
+    """Write into each graded cell what its check is worth, and that Run All goes on behind it."""
     for cell, points in _worth(notebook, stem):
+        tags = cell.metadata.get("tags", [])
+        cell.metadata["tags"] = [*tags, *({GOES_ON} - {*tags})]
         if points is not None:
             settings(cell)["points"] = points
     return notebook
@@ -126,12 +129,14 @@ def wanted() -> dict[Path, str]:
     for path in sorted((ROOT / "solutions").glob("*.ipynb")):
         try:
             solution = with_setup(read(path), path.stem, address())
-            solution = with_contracts(with_points(solution, path.stem), path.stem)
+            solution = with_points(solution, path.stem)
         except Unreadable as error:
             raise ReleaseError(f"solutions/{path.name} cannot be read: {error}") from None
+        student_version(solution, f"solutions/{path.name}")  # what is wrong with cells comes first
+        require_checks(solution, path.stem)
+        solution = with_contracts(solution, path.stem)
         texts[path] = committed_form(nbformat.writes(solution))
         exercise = student_version(solution, f"solutions/{path.name}")
-        require_checks(solution, path.stem)
         texts[ROOT / "exercises" / path.name] = committed_form(nbformat.writes(exercise))
     return texts
 

@@ -56,7 +56,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Let nbval compare stored outputs although our notebooks store no execution counts."""
+    """Let nbval compare outputs without execution counts, and count errors of graded cells."""
+    if is_notebook_cell(item) and _is_graded(item):
+        item.options["check_exception"] = False  # the tag is for JupyterLab's Run All
     if is_notebook_cell(item) and item.cell.get("outputs"):
         item.cell.execution_count = 0  # nbval takes a missing count for "was never run"
 
@@ -71,6 +73,13 @@ def pytest_runtest_makereport(
         report.outcome = "skipped"
         report.longrepr = (f"{item.path}::{item.name}", None, f"Skipped: {reason}")
     return report
+
+
+def _is_graded(item: pytest.Item) -> bool:
+    """Tell whether a cell carries points; nbformat is imported where there is a notebook."""
+    from nbmark.notebook import is_graded
+
+    return is_graded(item.cell)
 
 
 def is_notebook_cell(item: pytest.Item) -> bool:

@@ -107,11 +107,11 @@ def notebook(request, browser, lab):
 
 
 @pytest.mark.parametrize("notebook", FIVE, indirect=True)
-def test_untouched_it_runs_to_its_first_graded_cell_which_says_not_attempted_yet(notebook):
+def test_untouched_it_runs_to_its_end_and_each_graded_cell_says_not_attempted_yet(notebook):
     notebook.run_all()
-    notebook.expect_output(notebook.graded[0].id, "Not attempted yet")
-    shown = notebook.output(notebook.graded[0].id).inner_text()
-    assert "Traceback" not in shown
+    for cell in reversed(notebook.graded):  # the last one shows that nothing stopped before
+        notebook.expect_output(cell.id, "Not attempted yet")
+        assert "Traceback" not in notebook.output(cell.id).inner_text()
 
 
 def test_filled_in_and_run_it_shows_full_points(notebook):

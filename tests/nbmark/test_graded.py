@@ -96,6 +96,24 @@ def test_an_error_of_the_student_comes_with_its_line_and_without_a_traceback():
     assert "return x @ y" in caught.value.example
 
 
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("number = None", "is still None. Or what was assigned to it returns None"),
+        ("number = print(4)", "But a cell says `number = print(4)`: it ended with an error"),
+        ("number = [1,017]", "Write numbers with a point"),
+    ],
+)
+def test_none_that_a_cell_has_assigned_is_told_from_what_was_handed_out(cell, words, monkeypatch):
+    class Shell:
+        user_ns = {"In": ["", cell, "check(number)"]}
+
+    monkeypatch.setattr("nbmark.failing.get_ipython", Shell)
+    with pytest.raises(NotAttempted) as caught:
+        require(number=None)
+    assert words in " ".join(str(caught.value).split())
+
+
 def test_what_is_no_function_is_named():
     with pytest.raises(CheckFailed, match="needs your function, but got 3"):
         call(3)
