@@ -155,6 +155,8 @@ class _Run:
                 run_all(run, folder, note, clock, kernel, judged.expect)
         except (DeadKernelError, NoSuchKernel, NoFork) as error:
             self.submission.remarks.append(f"the kernel could not be used: {error}")
+        except Exception as error:  # what is left to run earns nothing, and the batch goes on
+            self.submission.remarks.append(f"it was not run to its end: {type(error).__name__}")
 
     def _note(self, judged: Trial | None, key: Key, cell: NotebookNode, evidence: Evidence) -> None:
         """Note how the run of a cell ended."""

@@ -7,9 +7,13 @@ import signal
 import socket
 import sys
 import traceback
+import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from types import GeneratorType, ModuleType
 from typing import Any
+
+import numpy as np
 
 from nbmark.served import References
 from nbmark.wire import Channel, Peer
@@ -22,10 +26,14 @@ _peer: Peer | None = None
 class Kernel(Peer):
     """Serves what student's code defines."""
 
+    settings = staticmethod(nullcontext)  # under which functions are called
+
     def run(self, function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """Call a function; a generator is run to its end."""
-        value = function(*args, **kwargs)
-        return list(value) if isinstance(value, GeneratorType) else value
+        """Call a function, whatever the notebook has set; a generator is run to its end."""
+        with self.settings(), warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            value = function(*args, **kwargs)
+            return list(value) if isinstance(value, GeneratorType) else value
 
     def described(self, error: BaseException) -> dict[str, str]:
         """Say what an error is, and the student's line that raised it."""
@@ -47,8 +55,12 @@ def connect(number: int, told: Mapping[str, Any]) -> None:
 
 def _peer_of(number: int, adapters: str) -> Peer:
     references = References(adapters)
-    references.peer = Kernel(Channel(socket.socket(fileno=number)), references.codec, SECONDS)
-    return references.peer
+    peer = references.peer = Kernel(
+        Channel(socket.socket(fileno=number)), references.codec, SECONDS
+    )
+    if references.adapters:
+        peer.settings = references.adapters.settings
+    return peer
 
 
 def _put_stub(name: str) -> None:

@@ -76,11 +76,16 @@ class Trial:
             return Verdict(False, NOT_MADE, "not_made")
         if found["passed"]:
             return Verdict(True)
-        return Verdict(False, found["message"], found["cause"], found["text"])
+        return Verdict(False, *(_printable(found[key]) for key in ("message", "cause", "text")))
 
     def _tell(self, message: Mapping[str, Any]) -> None:
         with contextlib.suppress(OSError):
             self.judge.connection.send(json.dumps(message).encode())
+
+
+def _printable(text: str) -> str:
+    """Leave out what would move a terminal's cursor or change its colours."""
+    return "".join(letter for letter in text if letter.isprintable() or letter == "\n")
 
 
 def seed_inside(seed: int) -> int:
