@@ -2,8 +2,8 @@
 
 Counted are processor seconds, those of all children included, from the first import to the last
 mark, for submissions of one exercise, right ones and wrong ones. Ours are marked with a hidden
-seed and behind walls. With fewer submissions than a class has, the start of the warm process is
-measured by itself and spread over a class.
+seed and behind walls. With fewer submissions than a class has, the first one, which starts all, is
+measured by itself, and the others are taken for all others.
 """
 
 import argparse
@@ -90,8 +90,8 @@ def ours(paths: Sequence[Path], folder: Path) -> float:
     whole = processor_seconds([*command, *paths], folder)
     if len(paths) >= CLASS:
         return whole
-    start = processor_seconds(command, folder)
-    return start + (whole - start) * CLASS / len(paths)
+    first = processor_seconds([*command, paths[0]], folder)
+    return first + (whole - first) * (CLASS - 1) / (len(paths) - 1)
 
 
 def nbval(paths: Sequence[Path], folder: Path) -> float:

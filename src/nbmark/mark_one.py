@@ -149,8 +149,8 @@ class _Run:
             if level == NONE:
                 run_all(rebuilt, folder, partial(self._note, None, key), clock)
                 return
-            kernel, case = ISOLATED if level == FULL else WARM, (job.seed, job.cell_seconds)
-            with trial(original.notebook, rebuilt, plan, level == FULL, *case) as judged:
+            kernel = ISOLATED if level == FULL else WARM
+            with trial(original.notebook, plan, job.seed, job.cell_seconds) as judged:
                 run, note = served(rebuilt, plan, job.seed), partial(self._note, judged, key)
                 run_all(run, folder, note, clock, kernel, judged.expect)
         except (DeadKernelError, NoSuchKernel, NoFork) as error:
