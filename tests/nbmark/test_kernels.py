@@ -76,7 +76,7 @@ def test_a_stranger_sees_packages_and_nothing_else(kernel):
     said = kernel(
         "import os, glob, attnlab, torch\n"
         "print(sorted(os.listdir('/home')), os.getcwd(), os.listdir())\n"
-        "print([n for _, _, names in os.walk('/') for n in names if n[:2] in ('1_', '9_')])\n"
+        "print([n for _, _, names in os.walk('/') for n in names if n[:2] == '1_' and 'nb' in n])\n"
         "print(glob.glob(attnlab.__path__[0] + '/checks/*'), 'SEED' in str(os.environ))",
         view=View(hidden=["attnlab/checks"]),
     )
