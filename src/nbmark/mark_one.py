@@ -34,6 +34,7 @@ from nbmark.submission import Original, Submission, read_submission
 from nbmark.trial import Trial, Verdict, seed_inside, trial
 from nbmark.warmth import NoFork
 
+MOST_SAID = 2000  # letters of a reason
 MOST_FIGURES, MOST_BYTES = 12, 400_000  # of one submission; of one figure
 NO_SANDBOX = "this machine has no sandbox as wanted"  # what a fault begins with
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -180,6 +181,7 @@ class _Run:
             errors = [o for o in evidence.outputs if o.get("output_type") == "error"]
             said, cause = _said(errors[0]) if errors else (said, "differs")
             said, cause = TROUBLES.get(evidence.trouble, (said, cause))
+        said, cause = said[:MOST_SAID], cause[:MOST_SAID]
         return CellMark(cell.name, cell.points, one.earned, said, cause, one.is_given, cell.manual)
 
     def _keep_figures(self, name: str, evidence: Evidence) -> None:
@@ -197,7 +199,7 @@ def _said(error: Mapping[str, Any]) -> tuple[str, str]:
         return value.partition("\n\n")[0], "not_attempted"
     if kind == "CheckFailed":
         return value.partition("\n\n")[0], ""
-    first = value.partition("\n\n")[0][:2000]
+    first = value.partition("\n\n")[0]
     return first if kind == "AssertionError" and first else f"{kind}: {first}".rstrip(": "), kind
 
 
