@@ -15,10 +15,11 @@ export SOLUTIONS
 book check test lint bench: export IPYTHONDIR := $(CURDIR)/_build/ipython
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab check grade gradescope soak test test-fast lint tidy release lock bench bench-pages profile-gpu story clean env
+.PHONY: help book serve lab check grade gradescope soak test test-fast lint tidy release lock bench \
+  bench-marking bench-pages profile-gpu story clean env
 
 help: ## List the targets
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
 book: env ## Build the book into _build/html, what changed of it (SOLUTIONS=1: with solutions)
 	@$(VENV_PYTHON) tools/build.py
@@ -68,6 +69,9 @@ lock: env ## Write the locks of the Python packages (UPGRADE=1: with the newest 
 
 bench: env ## Compare Flash attention with naive and PyTorch's on this CPU; fails on a missed bar
 	@$(VENV_PYTHON) tools/bench.py
+
+bench-marking: env ## Compare what marking a class costs with nbval and nbgrader; COUNT=6 tries it
+	@$(VENV_PYTHON) tools/bench_marking.py $(if $(COUNT),--count $(COUNT))
 
 bench-pages: book ## Weigh the pages and time them on a slow line in Chromium; fails on a missed bar
 	@$(VENV_PYTHON) tools/bench_pages.py

@@ -76,7 +76,8 @@ class Judge:
                 try:
                     self._asked(self.kernel.receive(time.monotonic() + self.seconds))
                 except (Broken, KeyError):
-                    self.kernel = None  # what is left of it cannot be trusted to end a message
+                    self.kernel.channel.connection.close()  # it lost its place in the messages
+                    self.kernel = None
 
     def _told(self, message: Mapping[str, Any], files: Sequence[int]) -> None:
         """Do what whoever marks says."""

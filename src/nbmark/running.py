@@ -16,8 +16,9 @@ from traitlets.config import Config
 
 from nbmark.limits import Clock
 from nbmark.marks import DIED, TOO_LONG, Evidence
-from nbmark.notebook import is_graded
+from nbmark.notebook import is_code, is_graded
 
+MOST_KERNELS = 4  # for one notebook; what makes each of them hang stands before its cells
 IOPUB_SECONDS = 10  # until a cell that was interrupted counts as one that cannot be
 SETTINGS = {
     "kernel_name": "python3",
@@ -96,8 +97,10 @@ def run_all(
     be stopped. `note` gets each code cell with its outputs, once; `begin` gets it before it runs.
     """
     turns = _Turns(notebook, note, begin, {"kernel_name": kernel})
-    while not turns.all_had(folder, clock):
-        pass
+    for _ in range(MOST_KERNELS):
+        if turns.all_had(folder, clock):
+            return
+    turns.give_up()
 
 
 class _Turns:
@@ -130,6 +133,13 @@ class _Turns:
             self._tell(run.cells[self.at], Evidence((), "error", trouble))
             return False
         return True
+
+    def give_up(self) -> None:
+        """Tell of the cells that were not run."""
+        for index, cell in enumerate(self.notebook.cells):
+            if is_code(cell) and index > self.noted:
+                self.at = index
+                self._tell(cell, Evidence((), "error", TOO_LONG))
 
     def _start(self, cell: NotebookNode, cell_index: int) -> None:
         self.at = cell_index

@@ -72,6 +72,7 @@ class Warm:
             other.close()
             self.control.settimeout(START_SECONDS)
             if not self.control.recv(16):
+                self.control.close()
                 self.process.wait()
                 log.seek(0)
                 raise NoFork(f"no warm process: {log.read().decode(errors='replace')[-500:]}")

@@ -41,6 +41,8 @@ class Channel:
             for part in (HEAD.pack(len(encoded), size) + encoded, *buffers):
                 self._wait_until(end)
                 self.connection.sendall(part)
+        except TimeoutError:
+            raise Broken("it took too long") from None
         except OSError as error:
             raise Broken(str(error)) from None
 
@@ -64,6 +66,8 @@ class Channel:
                 if not part:
                     raise Broken("the other side is gone")
                 parts += part
+        except TimeoutError:
+            raise Broken("it took too long") from None
         except OSError as error:
             raise Broken(str(error)) from None
         return bytes(parts)
@@ -308,4 +312,4 @@ def _change(mine: Any, theirs: Any) -> None:
     elif _can_change(mine) and not isinstance(mine, np.generic):
         same = type(mine) is type(theirs) and mine.shape == theirs.shape
         if same and mine.dtype == theirs.dtype:
-            mine[...] = theirs
+            (mine.detach() if hasattr(mine, "detach") else mine)[...] = theirs

@@ -89,7 +89,7 @@ def batch(walls, tmp_path_factory):
     before, found = fingerprint(*watched), {}
     for entry in (*order, *HONEST[1:]):
         original = str(ROOT / "solutions" / f"{entry.exercise}.ipynb")
-        limits = {"cell_seconds": entry.seconds, "notebook_seconds": 10 * entry.seconds}
+        limits = {"cell_seconds": entry.seconds, "notebook_seconds": 4 * entry.seconds}
         job = Job(str(written[entry.name]), entry.name, entry.exercise, original, 7, **limits)
         began = time.monotonic()
         result = mark(Job.from_json(job.to_json()))

@@ -76,21 +76,22 @@ def test_a_stranger_sees_packages_and_nothing_else(kernel):
     said = kernel(
         "import os, glob, attnlab, torch\n"
         "print(sorted(os.listdir('/home')), os.getcwd(), os.listdir())\n"
-        "print([n for _, _, names in os.walk('/') for n in names if n.endswith('.ipynb')])\n"
+        "print([n for _, _, names in os.walk('/') for n in names if n[:2] in ('1_', '9_')])\n"
         "print(glob.glob(attnlab.__path__[0] + '/checks/*'), 'SEED' in str(os.environ))",
         view=View(hidden=["attnlab/checks"]),
     )
-    assert said == f"['student'] {HOME} []\n[]\n[] False\n"
+    assert said == f"['student'] {HOME} ['.ipython']\n[]\n[] False\n"
 
 
 def test_files_beside_a_notebook_are_copied_but_no_links(kernel, tmp_path):
     (tmp_path / "data.csv").write_text("1,2")
     (tmp_path / "link.csv").symlink_to("/etc/hostname")
     said = kernel(
-        "import os\nprint(os.listdir(), open('data.csv').read())\nopen('data.csv', 'w').write('3')",
+        "import os\nprint(*[n for n in os.listdir() if 'csv' in n], open('data.csv').read())\n"
+        "open('data.csv', 'w').write('3')",
         view=View(files=str(tmp_path)),
     )
-    assert said.startswith("['data.csv'] 1,2\n")
+    assert said.startswith("data.csv 1,2\n")
     assert (tmp_path / "data.csv").read_text() == "1,2"
 
 

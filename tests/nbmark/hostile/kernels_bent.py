@@ -68,6 +68,7 @@ nbmark.graded.CheckFailed.__init__ = lambda *a: None
 )
 
 BENT = cheats(
+    seconds=3,
     run_cell_replaced="""
 shell = get_ipython()
 class Fine:
@@ -102,6 +103,7 @@ get_ipython().kernel.do_execute = do_execute
 )
 
 FORGED = cheats(
+    seconds=3,
     reply_by_hand="""
 kernel = get_ipython().kernel
 content = {"status": "ok", "execution_count": 9, "payload": [], "user_expressions": {}}
