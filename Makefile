@@ -12,7 +12,7 @@ unexport $(filter PYTHON%,$(.VARIABLES)) JUPYTER_PATH JUPYTER_CONFIG_PATH MPLBAC
 export PYTHONIOENCODING := :replace
 export JUPYTER_PREFER_ENV_PATH := 1
 export SOLUTIONS
-book check test lint bench: export IPYTHONDIR := $(CURDIR)/_build/ipython
+book check grade soak test lint bench: export IPYTHONDIR := $(CURDIR)/_build/ipython
 
 .DEFAULT_GOAL := help
 .PHONY: help book serve lab check grade gradescope soak test test-fast lint tidy release lock bench \
