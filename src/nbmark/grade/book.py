@@ -84,7 +84,7 @@ class Book:
 
 def is_to_be_read(mark: CellMark) -> bool:
     """Tell whether a person has still to give the points of a cell."""
-    return mark.is_manual and mark.is_given
+    return mark.is_manual and not mark.reason  # a reason says that the text is not there
 
 
 def make(plan: Plan, journal: Journal, roster: Roster, originals: Sequence[Original]) -> Book:
