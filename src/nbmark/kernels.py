@@ -25,6 +25,7 @@ from jupyter_client.provisioning import LocalProvisioner
 from traitlets import Bool
 
 from nbmark.sandbox import NOBODY, SOCKETS, View
+from nbmark.warm import ALL
 from nbmark.warmth import Child, Warm, can_fork, environment_behind_walls, folder_for_sockets
 
 WARM, ISOLATED = "nbmark-warm", "nbmark-isolated"
@@ -39,6 +40,7 @@ class Setting:
     channel: Callable[[], socket.socket] | None = None  # makes what a kernel serves calls over
     served: dict[str, Any] = field(default_factory=dict)  # what it is told of the checks
     environment: dict[str, str] = field(default_factory=dict)  # of kernels behind walls
+    modules: tuple[str, ...] = ALL  # what the process has imported from which they are forked
     log: list[Child] = field(default_factory=list)  # the kernels that were started
 
 
@@ -111,7 +113,7 @@ class WarmProvisioner(LocalProvisioner):
         with contextlib.ExitStack() as opened:
             if setting.channel is not None:
                 files.append(opened.enter_context(setting.channel()).fileno())
-            self.child = Warm.of().fork(request, files)
+            self.child = Warm.of(setting.modules).fork(request, files)
         self.pid = self.child.pid
         setting.log.append(self.child)
         return self.connection_info

@@ -151,12 +151,14 @@ class _Run:
             if level == NONE:
                 run_all(rebuilt, folder, partial(self._note, None, key), clock)
                 return
-            kernel, case = ISOLATED if level == FULL else WARM, (job.seed, job.cell_seconds)
-            with trial(original.notebook, rebuilt, plan, level == FULL, *case) as judged:
+            kernel = ISOLATED if level == FULL else WARM
+            with trial(original.notebook, plan, job.seed, job.cell_seconds) as judged:
                 run, note = served(rebuilt, plan, job.seed), partial(self._note, judged, key)
                 run_all(run, folder, note, clock, kernel, judged.expect)
         except (DeadKernelError, NoSuchKernel, NoFork) as error:
             self.submission.remarks.append(f"the kernel could not be used: {error}")
+        except Exception as error:  # what is left to run earns nothing, and the batch goes on
+            self.submission.remarks.append(f"it was not run to its end: {type(error).__name__}")
 
     def _note(self, judged: Trial | None, key: Key, cell: NotebookNode, evidence: Evidence) -> None:
         """Note how the run of a cell ended."""
