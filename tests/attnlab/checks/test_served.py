@@ -21,7 +21,14 @@ from nbmark.wire import Broken, Channel, Peer
 
 SECONDS = 60.0
 MEASURED = {name.removeprefix("1_5-").replace("-", "_") for name in INSIDE}
-CHECKS = [(n, name) for n in NUMBERS for name in MODULE[n].exercise.points if name not in MEASURED]
+STAND_INS = {"names_heads"}  # whose answers have models that are none, which do not travel
+CHECKS = [
+    (n, name)
+    for n in NUMBERS
+    for name in MODULE[n].exercise.points
+    if name not in MEASURED | STAND_INS
+]
+FEW = {"shows_twenty_maps": 2, "leak_is_measured": 5, "shows_both_curves": 4}  # that take long
 
 
 @pytest.fixture
@@ -62,7 +69,7 @@ def served(number, check, answer, hand_over):
 @pytest.mark.parametrize(("number", "check"), CHECKS)
 def test_right_answers_pass_there_too(number, check, hand_over, monkeypatch, shown):
     monkeypatch.setenv(SEED, RIGHT[number].SEEDS[-1])
-    for answer in RIGHT[number].RIGHT[check].values():
+    for answer in [*RIGHT[number].RIGHT[check].values()][: FEW.get(check)]:
         served(number, check, answer, hand_over)
 
 
@@ -70,7 +77,8 @@ def test_right_answers_pass_there_too(number, check, hand_over, monkeypatch, sho
 def test_wrong_answers_fail_there_too(number, check, hand_over, monkeypatch, shown):
     monkeypatch.setenv(SEED, RIGHT[number].SEEDS[0])
     told = {}
-    for label, (answer, cause, _) in WRONG[number].WRONG.get(check, {}).items():
+    wrong = [*WRONG[number].WRONG.get(check, {}).items()][: FEW.get(check)]
+    for label, (answer, cause, _) in wrong:
         if cause == "not_numpy":
             continue  # where there is nothing else it is an error
         with pytest.raises(CheckFailed) as caught:
