@@ -12,13 +12,14 @@ unexport $(filter PYTHON%,$(.VARIABLES)) JUPYTER_PATH JUPYTER_CONFIG_PATH MPLBAC
 export PYTHONIOENCODING := :replace
 export JUPYTER_PREFER_ENV_PATH := 1
 export SOLUTIONS
-book check test lint bench: export IPYTHONDIR := $(CURDIR)/_build/ipython
+book check grade soak test lint bench: export IPYTHONDIR := $(CURDIR)/_build/ipython
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab check test test-fast lint tidy release lock bench bench-marking bench-pages profile-gpu story clean env
+.PHONY: help book serve lab check grade gradescope soak test test-fast lint tidy release lock bench \
+  bench-marking bench-pages profile-gpu story clean env
 
 help: ## List the targets
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
 book: env ## Build the book into _build/html, what changed of it (SOLUTIONS=1: with solutions)
 	@$(VENV_PYTHON) tools/build.py
@@ -32,6 +33,15 @@ lab: env ## Open JupyterLab on the exercises
 
 check: env ## Run your exercises and say what is right and what is not (EX=1_3, or all)
 	@$(VENV_PYTHON) tools/check.py "$(EX)"
+
+grade: env ## Mark a folder or zip of submissions (SUBMISSIONS=folder OUT=grades, ARGS=... for more)
+	@$(VENV_PYTHON) -m nbmark grade "$(SUBMISSIONS)" --out "$(or $(OUT),grades)" $(ARGS)
+
+gradescope: env ## Write the zip file with which Gradescope marks an exercise (EX=1_3)
+	@$(VENV_PYTHON) tools/gradescope.py "$(EX)"
+
+soak: env ## Mark a batch of 1,000, killed on the way; fails if a mark is lost or memory grows
+	@$(VENV_PYTHON) tools/soak.py $(ARGS)
 
 test: lint ## Lint, unit tests, every notebook, the build and its pages in a browser
 	@OMP_NUM_THREADS=1 $(VENV_PYTHON) -m pytest --nbval-lax $(PARALLEL)

@@ -40,6 +40,8 @@ SLOW_ANSWERS = (f"{ANSWERS} 1_5",)
 SLOW = (
     *("*.ipynb", "tests/attnlab/test_flash_triton.py", "tests/nbmark/test_p[lo]*"),
     *("tests/nbmark/test_own_kernel.py", "tests/nbmark/test_running.py"),
+    *("tests/nbmark/test_mark_one.py", "tests/nbmark/test_grade_resume.py"),
+    *("tests/nbmark/test_grade_cluster.py", "tests/nbmark/test_grade_platforms.py"),
     *("tests/book/test_check.py", "tests/book/test_exercises.py", "tests/book/test_nbgrader.py"),
     "tests/book/test_predict.py",
 )

@@ -34,7 +34,9 @@ from nbmark.submission import Original, Submission, read_submission
 from nbmark.trial import Trial, Verdict, seed_inside, trial
 from nbmark.warmth import NoFork
 
+MOST_SAID = 2000  # letters of a reason
 MOST_FIGURES, MOST_BYTES = 12, 400_000  # of one submission; of one figure
+NO_SANDBOX = "this machine has no sandbox as wanted"  # what a fault begins with
 PNG = b"\x89PNG\r\n\x1a\n"
 TROUBLES = {DIED: (DIED, "died"), TOO_LONG: (TOO_LONG, "too_long")}
 
@@ -114,7 +116,7 @@ def mark(job: Job) -> Result:
     health = examine()
     plan = plan_of(original.notebook) if health.level != NONE else Plan()
     if not reaches(health.level, job.sandbox):
-        submission.ledger.fault = f"this machine has no sandbox as wanted: {health.why}"
+        submission.ledger.fault = f"{NO_SANDBOX}: {health.why}"
     elif submission.rebuilt is not None:
         with tempfile.TemporaryDirectory() as folder, _environment(seed_inside(job.seed), folder):
             if len(plan.checks) < len([cell for cell in original.cells if not cell.manual]):
@@ -181,6 +183,7 @@ class _Run:
             errors = [o for o in evidence.outputs if o.get("output_type") == "error"]
             said, cause = _said(errors[0]) if errors else (said, "differs")
             said, cause = TROUBLES.get(evidence.trouble, (said, cause))
+        said, cause = said[:MOST_SAID], cause[:MOST_SAID]
         return CellMark(cell.name, cell.points, one.earned, said, cause, one.is_given, cell.manual)
 
     def _keep_figures(self, name: str, evidence: Evidence) -> None:
@@ -198,7 +201,7 @@ def _said(error: Mapping[str, Any]) -> tuple[str, str]:
         return value.partition("\n\n")[0], "not_attempted"
     if kind == "CheckFailed":
         return value.partition("\n\n")[0], ""
-    first = value.partition("\n\n")[0][:2000]
+    first = value.partition("\n\n")[0]
     return first if kind == "AssertionError" and first else f"{kind}: {first}".rstrip(": "), kind
 
 

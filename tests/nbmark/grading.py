@@ -6,8 +6,6 @@ call of the command.
 
 import csv
 import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -17,6 +15,13 @@ from nbmark.notebook import grade_id, is_graded, is_manual, read
 from nbmark.submission import Original, read_submission
 
 HERE = Path(__file__).parent
+CALL = """\
+import sys
+from nbmark import __main__
+from nbmark.grade import cli
+cli.do.__defaults__ = ("grading:mark",)
+sys.exit(__main__.main())
+"""
 
 
 def mark(job: Job) -> Result:
@@ -40,8 +45,18 @@ def mark(job: Job) -> Result:
         if is_graded(cell):
             points, manual = cell.metadata.nbgrader.points, is_manual(cell)
             earned = 0 if why or manual else points
-            marks.append(CellMark(grade_id(cell), points, earned, why, kind, True, manual))
+            marks.append(CellMark(grade_id(cell), points, earned, why, kind, not manual, manual))
     return Result(tuple(marks), fault=submission.ledger.fault, figures=names.get("FIGURES", ()))
+
+
+def dies(job):
+    """Mark, unless the student's name says otherwise."""
+    if job.name.startswith("bob"):
+        os._exit(1)
+    if job.name.startswith("cy"):
+        time.sleep(60)
+    print("this is no result")
+    return Result(flags=(job.name,))
 
 
 def here(jobs):
@@ -55,28 +70,6 @@ def run(root, folder="handed-in", out="grades", executor=here, **request):
     request = {"originals": root / "solutions", "seed": 7} | request
     batch.run(batch.Request(root / folder, root / out, **request), executor, said.append)
     return "\n".join(said)
-
-
-def grade(root, *options, folder="handed-in", out="grades", marker="grading:mark", **environment):
-    """Call the command in the folder of a course."""
-    call = (
-        "import sys; from nbmark.grade import cli; from nbmark import __main__;"
-        f"cli.do.__defaults__ = ({marker!r},); sys.exit(__main__.main())"
-    )
-    command = [sys.executable, "-c", call, "grade", folder, "--out", out, *options]
-    path = os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH")]))
-    env = {**os.environ, "PYTHONPATH": path, **environment}
-    return subprocess.Popen(
-        command, cwd=root, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-
-
-def graded(root, *options, expected=0, **settings):
-    """Call the command, and give what it said."""
-    process = grade(root, *options, **settings)
-    said, complained = process.communicate(timeout=300)
-    assert process.returncode == expected, complained + said
-    return said + complained
 
 
 def gradebook(root, out="grades", name="gradebook.csv"):

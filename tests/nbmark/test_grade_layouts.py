@@ -61,7 +61,7 @@ TREES = {
             "Ann Archer_32_assignsubmission_file_/9_1_x.ipynb": WORSE,
             "Bob Baker_33_assignsubmission_file_9_2_k.ipynb": K,
         },
-        {"Ann Archer": "3", "Bob Baker": "3"},
+        {"Ann Archer (31)": "5", "Ann Archer (32)": "3", "Bob Baker": "3"},
     ),
     "Gradescope": (
         {
@@ -177,6 +177,8 @@ def test_every_entry_gets_a_row_or_a_word(tmp_path):
     }
     assert "it is a web page; download the notebook itself" in table["eve"]["flags"]
     assert "fay/shopping.ipynb: it is none of the exercises" in table["fay"]["flags"]
+    page = (tmp_path / "grades" / "feedback" / "fay.html").read_text()
+    assert "shopping.ipynb: it is none of the exercises" in page
     assert sorted(path.name for path in tmp_path.iterdir()) == ["grades", "handed-in", "solutions"]
 
 

@@ -4,6 +4,7 @@ import os
 import secrets
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +13,7 @@ from filelock import FileLock, Timeout
 from tqdm import tqdm
 
 from nbmark.answers import SEED
+from nbmark.doctor import NONE, reaches
 from nbmark.grade import book, reports
 from nbmark.grade.checks import digest_of_checks, digest_of_original
 from nbmark.grade.journal import Journal, JournalError
@@ -20,7 +22,7 @@ from nbmark.grade.plan import Plan, Task, plan
 from nbmark.grade.roster import Roster, RosterError, read_roster
 from nbmark.grade.stage import Stage
 from nbmark.limits import CELL_SECONDS, NOTEBOOK_SECONDS
-from nbmark.mark_one import Job, Result
+from nbmark.mark_one import NO_SANDBOX, Job, Result
 from nbmark.notebook import Unreadable, number
 from nbmark.submission import Original, folder_of_originals, read_originals
 
@@ -44,6 +46,7 @@ class Request:
     seed: int | None = None
     cell_seconds: float = CELL_SECONDS
     notebook_seconds: float = NOTEBOOK_SECONDS
+    sandbox: str = NONE  # the least level of `nbmark.doctor` to mark under
     regrade: tuple[str, ...] = ()
     override: tuple[tuple[str, str, str, str], ...] = ()
 
@@ -54,14 +57,12 @@ def run(request: Request, executor: Executor, say: Callable[[str], object] = pri
     try:
         originals = read_originals(request.originals or folder_of_originals([Path.cwd()]))
         roster = read_roster(request.roster) if request.roster else Roster()
-        with FileLock(out / ".lock", timeout=0), tempfile.TemporaryDirectory() as folder:
+        with _alone(out), tempfile.TemporaryDirectory() as folder:
             journal = Journal(out)
             try:
                 _Batch(request, originals, roster, journal, say).go(Path(folder), executor)
             finally:
                 journal.close()
-    except Timeout:
-        raise Refusal(f"another call is marking into {out}; wait for it") from None
     except (Unreadable, RosterError, JournalError) as error:
         raise Refusal(str(error)) from None
 
@@ -80,6 +81,22 @@ def _prepared(request: Request) -> Path:
     if not os.access(out, os.W_OK):
         raise Refusal(f"{request.out} cannot be written; name another folder for --out")
     return out
+
+
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """Refuse to mark into a folder into which another call is marking."""
+    lock = FileLock(out / ".lock", timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise Refusal(f"another call is marking into {out}; wait for it") from None
+    except OSError as error:
+        raise Refusal(f"{lock.lock_file} cannot be opened: {error.strerror}; remove it") from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 class _Batch:
@@ -109,15 +126,19 @@ class _Batch:
         seed = self._seed()
         tasks = [task for task in made.tasks if task.exercise]
         tickets = [(task, self._key(task, seed)) for task in tasks]
-        todo = [
-            (task, key)
-            for task, key in tickets
-            if not self.journal.holds(task.owner.key, task.exercise, key)
-        ]
+        todo = [(task, key) for task, key in tickets if not self._holds(task, key)]
         self._mark(todo, seed, executor, len(tickets))
         done = book.make(made, self.journal, self.roster, self.originals)
         reports.write(self.request.out, done, made, self.journal, self.roster)
         self._sum_up(done, made, len(todo))
+
+    def _holds(self, task: Task, key: dict[str, str]) -> bool:
+        """Tell whether a result is known that was marked as it is wanted."""
+        place = task.owner.key, task.exercise
+        if not self.journal.holds(*place, key):
+            return False
+        known = self.journal.state.marks[place].result
+        return bool(task.fault) or reaches(known.sandbox, self.request.sandbox)
 
     def _mark(self, todo: Sequence[Ticket], seed: int, executor: Executor, total: int) -> None:
         """Mark, and note each result as soon as it is there."""
@@ -131,6 +152,8 @@ class _Batch:
                 else:
                     jobs.append(((task, key), self._job(task, seed)))
             for (task, key), result in executor(jobs):
+                if result.fault.startswith(NO_SANDBOX):
+                    raise Refusal(result.fault)
                 self._note(task, key, result)
                 bar.update()
 
@@ -140,8 +163,8 @@ class _Batch:
     def _job(self, task: Task, seed: int) -> Job:
         original = self.by_stem[task.exercise]
         path = original.folder / f"{original.stem}.ipynb"
-        limits = self.request.cell_seconds, self.request.notebook_seconds
-        return Job(str(task.copy), task.name, task.exercise, str(path), seed, *limits)
+        how = self.request.cell_seconds, self.request.notebook_seconds, self.request.sandbox
+        return Job(str(task.copy), task.name, task.exercise, str(path), seed, *how)
 
     def _seed(self) -> int:
         """Take the seed that was asked for, else that of the first call, else a new one."""

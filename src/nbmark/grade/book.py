@@ -1,7 +1,9 @@
 """The gradebook: a row for each student, from the plan of a batch and its journal."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from nbmark.grade.journal import Journal, Override
 from nbmark.grade.owners import Owner
@@ -46,6 +48,7 @@ class Row:
     owner: Owner
     earned: tuple[Earned, ...] = ()
     flags: tuple[str, ...] = ()
+    strays: tuple[str, ...] = ()  # files that answer no exercise, and why they do not
     slug: str = ""  # the name of the student's files
 
     @property
@@ -54,9 +57,9 @@ class Row:
         return sum(one.total for one in self.earned)
 
     @property
-    def marks(self) -> dict[str, CellMark]:
-        """Give the marks of all exercises by grade_id."""
-        return {mark.name: mark for one in self.earned for mark in one.marks}
+    def marks(self) -> dict[tuple[str, str], CellMark]:
+        """Give the marks of all exercises by exercise and grade_id."""
+        return {(one.exercise, mark.name): mark for one in self.earned for mark in one.marks}
 
 
 @dataclass
@@ -71,10 +74,17 @@ class Book:
         """Give the graded cells of these exercises, in order."""
         return [cell for original in self.originals for cell in original.cells]
 
+    @property
+    def columns(self) -> dict[tuple[str, str], str]:
+        """Name each of these cells, by its exercise and grade_id: two may have the same one."""
+        times = Counter(cell.name for cell in self.cells)
+        places = [(one.stem, cell.name) for one in self.originals for cell in one.cells]
+        return {place: ":".join(place) if times[place[1]] > 1 else place[1] for place in places}
+
 
 def is_to_be_read(mark: CellMark) -> bool:
     """Tell whether a person has still to give the points of a cell."""
-    return mark.is_manual and mark.is_given
+    return mark.is_manual and not mark.reason  # a reason says that the text is not there
 
 
 def make(plan: Plan, journal: Journal, roster: Roster, originals: Sequence[Original]) -> Book:
@@ -101,7 +111,9 @@ def _row(owner: Owner, tasks: Iterable[Task], journal: Journal, present: Sequenc
     overrides = {c: o for (s, c), o in journal.state.overrides.items() if s == owner.key}
     by_exercise = {task.exercise: task for task in tasks if task.exercise}
     earned: list[Earned] = []
-    flags = [f"{task.name}: {task.fault}" for task in tasks if not task.exercise]
+    stray = [task for task in tasks if not task.exercise]
+    strays = [f"{Path(task.name).name}: {task.fault}" for task in stray]
+    flags = [f"{task.name}: {task.fault}" for task in stray]
     for original in present:
         task = by_exercise.get(original.stem)
         if task is None:
@@ -111,7 +123,7 @@ def _row(owner: Owner, tasks: Iterable[Task], journal: Journal, present: Sequenc
         one = _earned(task, original, owner, journal, overrides)
         earned.append(one)
         flags += [f"{original.stem}: {said}" for said in one.flags]
-    return Row(owner, tuple(earned), tuple(flags))
+    return Row(owner, tuple(earned), tuple(flags), tuple(strays))
 
 
 def _earned(
@@ -145,14 +157,14 @@ def _overridden(mark: CellMark, override: Override | None) -> CellMark:
 
 
 def _slugs(owners: Iterable[Owner]) -> dict[str, str]:
-    """Name the files of each student: by the name, and by the number too where names are alike."""
-    named: dict[str, list[Owner]] = {}
+    """Name the files of each student: by the name, numbered where names are alike."""
+    alike: dict[str, list[tuple[str, str]]] = {}
     for owner in owners:
         letters = (c if c.isalnum() or c in "-_" else "_" for c in owner.name)
-        slug = "".join(letters).strip("_")[:60] or "student"
-        named.setdefault(slug.casefold(), []).append(replace(owner, name=slug))
+        slug = "".join(letters).strip("_-")[:60] or "student"
+        alike.setdefault(slug.casefold(), []).append((owner.key, slug))
     found: dict[str, str] = {}
-    for alike in named.values():
-        for place, owner in enumerate(sorted(alike, key=lambda one: one.key), 1):
-            found[owner.key] = owner.name if len(alike) == 1 else f"{owner.name}-{place}"
+    for same in alike.values():
+        for place, (key, slug) in enumerate(sorted(same), 1):
+            found[key] = slug if len(same) == 1 else f"{slug}-{place}"
     return found

@@ -34,7 +34,11 @@ class Cluster:
     def __call__(self, jobs: Iterable[tuple[T, Job]]) -> Iterator[tuple[T, Result]]:
         """Mark all jobs, and give each result as soon as it is there."""
         left = iter(jobs)
-        with Client(self.address, timeout=WAIT, set_as_default=False) as client:
+        try:
+            client = Client(self.address, timeout=WAIT, set_as_default=False)
+        except OSError:
+            raise ConnectionError(f"no Dask scheduler answers at {self.address}") from None
+        with client:
             tickets = {}
 
             def send() -> list:
@@ -47,7 +51,7 @@ class Cluster:
                         break
                 return sent
 
-            done = as_completed(send(), raise_errors=False)
+            done = as_completed(send(), loop=client.loop, raise_errors=False)
             for future in done:
                 yield tickets.pop(future.key), _result(future)
                 for other in send():

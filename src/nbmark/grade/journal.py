@@ -84,8 +84,12 @@ class Journal:
         except OSError as error:
             raise JournalError(f"{self.path} cannot be opened: {error.strerror}") from None
         self.state = State()
-        for line in self._lines():
-            self._take(line)
+        try:
+            for line in self._lines():
+                self._take(line)
+        except JournalError:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Close the file."""

@@ -13,6 +13,7 @@ r"""Who handed a file in, as the platforms name it that files come from.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -38,7 +39,7 @@ class Owner:
     @property
     def key(self) -> str:
         """Give what tells students apart."""
-        return self.number or plain(self.name)
+        return self.number or unicodedata.normalize("NFC", self.name)
 
 
 @dataclass(frozen=True)

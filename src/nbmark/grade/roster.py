@@ -49,22 +49,26 @@ class Roster:
         self._unsure: set[str] = set()  # names that are no help in finding a student
         self._by_number = False
 
-    def learn(self, owners: Iterable[Owner]) -> None:
+    def learn(self, owners: Sequence[Owner]) -> None:
         """Learn from all who handed something in how far numbers and names can be trusted."""
-        numbered = {(plain(owner.name), owner.number) for owner in owners if owner.number}
-        count = Counter(name for name, _ in numbered)
+        count = Counter(plain(name) for _, name in {(o.key, o.name) for o in owners})
         self._unsure = {name for name, times in count.items() if times > 1}
         known = {row.owner.number for row in self.rows}
-        self._by_number = any(number in known for _, number in numbered)
+        self._by_number = any(owner.number in known for owner in owners if owner.number)
 
     def find(self, owner: Owner) -> Row | None:
         """Find the student that a hand-in names."""
         signs = [owner.number, owner.email]
-        is_enough = self._by_number and owner.number  # platform and list number alike
-        if not is_enough and plain(owner.name) not in self._unsure:
+        is_unsure = plain(owner.name) in self._unsure
+        if owner.number:
+            is_unsure |= self._by_number  # platform and list number alike
+        if not is_unsure:
             signs.append(owner.name)
         found = (self._known.get(plain(sign)) for sign in signs if sign)
-        return next(filter(None, found), None)
+        row = next(filter(None, found), None)
+        if row is None and not owner.number:
+            row = next((row for row in self.rows if row.owner.name == owner.name), None)
+        return row
 
     def owner(self, owner: Owner) -> Owner:
         """Give the student as the list has it, if it has one."""

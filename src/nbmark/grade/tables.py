@@ -10,6 +10,7 @@ the table has what it had.
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from nbmark.grade.book import Book, Earned, Row, is_to_be_read
@@ -23,11 +24,14 @@ FORMULA = ("=", "+", "-", "@")
 
 def gradebook(book: Book) -> str:
     """Give a row for each student and a column for each graded cell."""
-    cells = [cell.name for cell in book.cells]
-    lines = [["student", "total", *cells, "flags"]]
+    columns = book.columns
+    lines = [["student", "total", *columns.values(), "flags"]]
+    alike = Counter(row.owner.name for row in book.rows)
     for row in book.rows:
-        points = [_points(row.marks.get(name)) for name in cells]
-        lines.append([row.owner.name, f"{row.total:g}", *points, "; ".join(row.flags)])
+        points = [_points(row.marks.get(place)) for place in columns]
+        name, number = row.owner.name, row.owner.number
+        name += f" ({number})" if alike[name] > 1 and number else ""
+        lines.append([name, f"{row.total:g}", *points, "; ".join(row.flags)])
     return _csv(lines)
 
 
