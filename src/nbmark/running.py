@@ -196,4 +196,5 @@ def _lenient(clock: Clock) -> dict[str, Any]:
         "raise_on_iopub_timeout": True,
         "iopub_timeout": IOPUB_SECONDS,
         "before": SOFT_EXIT,
+        "shutdown_kernel": "immediate",  # one that does not listen would be waited for
     }
