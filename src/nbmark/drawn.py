@@ -10,8 +10,8 @@ LABELS = ("get_xlabel", "get_ylabel", "get_title", "get_xscale", "get_yscale")
 
 def describe(thing: Any) -> dict[str, Any] | None:
     """Give the figure that a thing of matplotlib belongs to, and what its axes hold; or None."""
-    artist = sys.modules.get("matplotlib.artist")
-    if artist is None or not isinstance(thing, artist.Artist):
+    artist = getattr(sys.modules.get("matplotlib.artist"), "Artist", ())
+    if not isinstance(thing, artist):
         return None
     figure = thing.get_figure(root=True)
     if figure is None:
