@@ -44,6 +44,7 @@ def _axes(ax: Any) -> dict[str, Any]:
         "collections": [_collection(each) for each in ax.collections[:MOST_ARTISTS]],
         "bars": bars[:MOST_ARTISTS],
         "texts": [[*map(float, t.get_position()), t.get_text()] for t in ax.texts[:MOST_ARTISTS]],
+        "labels": list(map(str, ax.get_legend_handles_labels()[1])),
         "legend": None if legend is None else _texts(legend.get_texts()),
     }
 
@@ -127,6 +128,9 @@ def _finish(ax: Any, told: Mapping[str, Any]) -> None:
         if ticks := told["ticks"][name]:
             getattr(ax, f"set_{name}ticks")(*ticks)
         getattr(ax, f"{name}axis").set_inverted(bool(turned))
+    for label in told["labels"][:MOST_ARTISTS]:
+        if label not in ax.get_legend_handles_labels()[1]:  # that of a group, such as error bars
+            ax.plot([], [], label=str(label))
     if told["legend"] is not None:
         ax.legend([Line2D([], []) for _ in told["legend"]], told["legend"])
 
