@@ -79,8 +79,9 @@ class View:
         roots = [path for path in sys.path if os.path.isdir(path)]
         if not self.loaded_alone:
             return [sys.base_prefix, sys.prefix, *roots]
-        loaded = {name.partition(".")[0] for name in sys.modules}
-        found = [f"{root}/{name}{end}" for root in roots for name in loaded for end in ENDS]
+        loaded = {name.partition(".")[0] for name in sys.modules} - sys.stdlib_module_names
+        sites = [root for root in roots if not Path(root).is_relative_to(sys.base_prefix)]
+        found = [f"{root}/{name}{end}" for root in sites for name in loaded for end in ENDS]
         return [sys.base_prefix, *filter(os.path.exists, found)]
 
     def unreadable(self) -> list[str]:

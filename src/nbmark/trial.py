@@ -10,7 +10,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from nbmark.answers import SEED
+from nbmark.answers import PICTURES, SEED
 from nbmark.kernels import Setting, kernels_with
 from nbmark.notebook import grade_id
 from nbmark.own_kernel import know_forked_kernels
@@ -104,7 +104,7 @@ def trial(original: NotebookNode, plan: Plan, seed: int, seconds: float) -> Iter
     know_forked_kernels()
     request = {
         "what": "judge",
-        "environment": environment_behind_walls() | {SEED: str(seed)},
+        "environment": environment_behind_walls() | {SEED: str(seed), PICTURES: "0"},
         "adapters": plan.adapters,
         "packages": plan.packages,
         "seconds": seconds,

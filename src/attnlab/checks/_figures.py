@@ -1,5 +1,6 @@
 """What a figure shows, read from its artists and not from its pixels; and a picture of our own."""
 
+import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ from matplotlib.figure import Figure
 
 from attnlab import plotting
 from attnlab.checks._diagnose import COMMON
+from nbmark.answers import PICTURES
 from nbmark.graded import require
 
 
@@ -79,7 +81,12 @@ def has_axis_labels(figures: Iterable[Figure]) -> bool:
 
 
 def show_weights(weights: np.ndarray, allowed: np.ndarray) -> None:
-    """Show a student's weights, (S_q, S_k), NaN left blank, beside what the mask allows."""
+    """Show a student's weights, (S_q, S_k), NaN left blank, beside what the mask allows.
+
+    When marking nobody would see it.
+    """
+    if os.environ.get(PICTURES) == "0":
+        return
     (yours, left), (shape, right) = plotting.panel(2.6, 2.2), plotting.panel(2.6, 2.2)
     plotting.heatmap(left, np.ma.masked_invalid(weights))
     plotting.heatmap(right, 0.5 * allowed, blocked=~allowed)
