@@ -26,6 +26,7 @@ ANSWERS = "tests/attnlab/checks/test_checks.py"
 # pages would wait for that: between the first file of them and the next stand files without pages.
 FIRST = (
     *("chapters/*", "solutions/*"),
+    "tests/nbmark/test_hostile.py",  # it mostly waits
     "tests/book/test_figures.py",
     *("tests/book/test_exercises_lab.py", "tests/book/test_build.py", "tests/nbmark/test_points*"),
     *("tests/book/test_accessibility.py", "tests/book/test_browser.py"),
@@ -40,6 +41,7 @@ SLOW_ANSWERS = (f"{ANSWERS} 1_5",)
 SLOW = (
     *("*.ipynb", "tests/attnlab/test_flash_triton.py", "tests/nbmark/test_p[lo]*"),
     *("tests/nbmark/test_own_kernel.py", "tests/nbmark/test_running.py"),
+    *("tests/nbmark/test_hostile.py", "tests/nbmark/test_kernels.py"),
     *("tests/nbmark/test_mark_one.py", "tests/nbmark/test_grade_resume.py"),
     *("tests/nbmark/test_grade_cluster.py", "tests/nbmark/test_grade_platforms.py"),
     *("tests/book/test_check.py", "tests/book/test_exercises.py", "tests/book/test_nbgrader.py"),

@@ -36,6 +36,7 @@ module                   section       holds
 `drawings`               1.1, 1.10     networks as boxes and arrows; tiles and the loops over them
 `figures`                all           interactive figures, one module each
 `checks`                 exercises     what graded cells call
+`serving`, `settings`    exercises     how models reach a judge; what a check sets for itself
 `arguments`              -             refuses numbers that are none, for all of the above
 ======================== ============= ===========================================================
 

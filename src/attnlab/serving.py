@@ -11,7 +11,10 @@ import torch
 from torch import Tensor, nn
 
 from attnlab.multihead import MultiHeadAttention
+from attnlab.settings import own_settings as settings
 from attnlab.transformer import TransformerEncoder
+
+__all__ = ["describe", "restore", "settings"]
 
 MOST = 4096  # of each size
 

@@ -17,6 +17,7 @@ from IPython.display import display
 
 MIME = "application/vnd.nbmark.answers+json"
 SEED = "NBMARK_SEED"  # the environment variable that marking sets
+PICTURES = "NBMARK_PICTURES"  # that with which a judge, "0", tells checks to draw none
 
 TOLERANCE = 2e-4  # float32 against float64, and twice what most checks let pass
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from nbmark.sandbox import View
+from nbmark.warm import JUPYTER
 from nbmark.warmth import NoFork, Warm, can_fork, environment_behind_walls
 
 FULL, LIMITS, NONE = "full", "limits", "none"
@@ -49,7 +50,7 @@ def examine() -> Health:
     if not can_fork():
         return Health(NONE, f"{platform.system()} does not fork processes in the way this needs")
     try:
-        warm = Warm.of()
+        warm = Warm.of(JUPYTER)
     except NoFork as error:
         return Health(NONE, str(error))
     with tempfile.TemporaryDirectory() as scratch:

@@ -12,6 +12,7 @@ import select
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from nbmark.served import References, Stopped
@@ -24,40 +25,40 @@ NOT_DUE = "This check is made when its own cell is run for marks."
 shown: list[Mapping[str, Any]] = []  # what the running check displays
 
 
-def sit(control: socket.socket, files: Sequence[int], request: Mapping[str, Any]) -> None:
+def sit(control: socket.socket, request: Mapping[str, Any]) -> None:
     """Judge one submission until whoever marks is gone."""
     _keep_what_is_displayed()
-    Judge(control, files, request).serve()
+    Judge(control, request).serve()
 
 
 def _keep_what_is_displayed() -> None:
-    """Let what a check displays go to the student; before any check is imported."""
-    import IPython.core.display_functions
-    import IPython.display
+    """Stand in for IPython's shell, so that what a check displays goes to the student."""
+    from IPython.core.interactiveshell import InteractiveShell
 
-    def keep(*things: Any, **options: Any) -> None:
-        shown.extend(thing for thing in things if isinstance(thing, Mapping))
+    class Publisher:
+        def publish(self, data: Mapping[str, Any], **options: Any) -> None:
+            shown.append(data)
 
-    IPython.display.display = IPython.core.display_functions.display = keep
+    nothing = SimpleNamespace(format=lambda *things, **options: ({}, {}))
+    shell = SimpleNamespace(display_pub=Publisher(), display_formatter=nothing, user_ns={})
+    InteractiveShell.initialized = classmethod(lambda cls: True)
+    InteractiveShell.instance = classmethod(lambda cls, *args, **options: shell)
 
 
 class Judge:
     """What is known of a submission."""
 
-    def __init__(
-        self, control: socket.socket, files: Sequence[int], request: Mapping[str, Any]
-    ) -> None:
-        self.control, self.adapters = control, request["adapters"]
+    def __init__(self, control: socket.socket, request: Mapping[str, Any]) -> None:
+        self.control, self.packages = control, request["packages"]
+        self.adapters = request["adapters"]
         self.seconds, self.handed_out = request["seconds"], request["handed_out"]
         self.kernel: Peer | None = None
-        self.sources = self._peer(files[0], request["packages"]) if files else None
-        self.defined: Mapping[str, Any] | None = None  # what the sources define
         self.due: Mapping[str, Any] | None = None
         self.verdicts: dict[str, Mapping[str, Any]] = {}
         self.own: dict[str, Any] | None = None  # what the cells that are handed out define
 
-    def _peer(self, number: int, packages: Sequence[str] | None = None) -> Peer:
-        references = References(self.adapters, packages)
+    def _peer(self, number: int) -> Peer:
+        references = References(self.adapters, self.packages)
         channel = Channel(socket.socket(fileno=number))
         references.peer = Peer(channel, references.codec, self.seconds)
         return references.peer
@@ -110,7 +111,7 @@ class Judge:
         try:
             module, _, name = due["check"].partition(":")
             check: Callable[..., Any] = getattr(importlib.import_module(module), name)
-            check(*self._arguments(due["names"], due["from_sources"], given))
+            check(*self._arguments(due["names"], given))
         except Stopped as stopped:
             return _failure(UNFINISHED, "stopped", f"the check was not finished: {stopped}")
         except Broken as broken:
@@ -121,15 +122,8 @@ class Judge:
             return _failure(type(error).__name__, cause, message, str(error))
         return {"passed": True}
 
-    def _arguments(
-        self, names: Sequence[str], from_sources: bool, given: Sequence[Any]
-    ) -> Sequence[Any]:
+    def _arguments(self, names: Sequence[str], given: Sequence[Any]) -> Sequence[Any]:
         """Give what is to be checked, each from where it can be trusted most."""
-        if from_sources:
-            if self.defined is None:
-                end = time.monotonic() + self.seconds
-                self.defined = self.sources.receive(end)["defined"]
-            return [self.defined[name] for name in names]
         if len(given) != len(names):
             raise Broken("it does not hold what the check is made of")
         trusted = self.handed_out["names"]

@@ -20,15 +20,18 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
+import zmq
 from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.provisioning import LocalProvisioner
 from traitlets import Bool
 
 from nbmark.sandbox import NOBODY, SOCKETS, View
+from nbmark.warm import ALL
 from nbmark.warmth import Child, Warm, can_fork, environment_behind_walls, folder_for_sockets
 
 WARM, ISOLATED = "nbmark-warm", "nbmark-isolated"
 KILL_SECONDS = 5.0
+SEND_MILLISECONDS, LARGEST_MESSAGE = 5000, 64 << 20
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ class Setting:
     channel: Callable[[], socket.socket] | None = None  # makes what a kernel serves calls over
     served: dict[str, Any] = field(default_factory=dict)  # what it is told of the checks
     environment: dict[str, str] = field(default_factory=dict)  # of kernels behind walls
+    modules: tuple[str, ...] = ALL  # what the process has imported from which they are forked
     log: list[Child] = field(default_factory=list)  # the kernels that were started
 
 
@@ -79,15 +83,16 @@ class WarmProvisioner(LocalProvisioner):
             manager.ip = str(self.sockets / "s" / "k")
             manager.transport_encryption = "disabled"
             kwargs["transport_encryption"] = "disabled"
-            self._tell_of_its_end()
+            self._make_clients_steady()
         return await super().pre_launch(**kwargs)
 
-    def _tell_of_its_end(self) -> None:
-        """Let a client that waits hear at once that the kernel died."""
-        if issubclass(self.parent.client_factory, BlockingKernelClient):
-            provisioner = weakref.proxy(self)
-            factory = type("Client", (_Client,), {"provisioner": provisioner})
-            self.parent.client_factory = factory
+    def _make_clients_steady(self) -> None:
+        """Let no kernel keep waiting who talks to it, whatever it does to its sockets."""
+        _set_limits(self.parent.context)
+        factory = self.parent.client_factory
+        bases = (_Waiting, factory) if issubclass(factory, BlockingKernelClient) else (factory,)
+        known = {"provisioner": weakref.proxy(self)}
+        self.parent.client_factory = type("Client", (_Steady, *bases), known)
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
         """Fork a kernel, or start one where that cannot be done."""
@@ -111,7 +116,7 @@ class WarmProvisioner(LocalProvisioner):
         with contextlib.ExitStack() as opened:
             if setting.channel is not None:
                 files.append(opened.enter_context(setting.channel()).fileno())
-            self.child = Warm.of().fork(request, files)
+            self.child = Warm.of(setting.modules).fork(request, files)
         self.pid = self.child.pid
         setting.log.append(self.child)
         return self.connection_info
@@ -176,7 +181,26 @@ class WarmProvisioner(LocalProvisioner):
             shutil.rmtree(self.sockets, ignore_errors=True)
 
 
-class _Client(BlockingKernelClient):
+def _set_limits(context: zmq.Context) -> None:
+    """Let sockets give up to send what nobody takes, and take nothing that is too large."""
+    context.setsockopt(zmq.SNDTIMEO, SEND_MILLISECONDS)
+    context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
+    context.setsockopt(zmq.LINGER, 0)
+
+
+class _Steady:
+    """A client without heartbeat: its thread waits for ever at a socket that a kernel spoiled."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        _set_limits(self.context)
+
+    def start_channels(self, *args: Any, hb: bool = False, **options: Any) -> None:
+        """Connect."""
+        super().start_channels(*args, hb=hb, **options)
+
+
+class _Waiting:
     """A client that tells when its kernel died, instead of waiting for what does not come."""
 
     provisioner: WarmProvisioner

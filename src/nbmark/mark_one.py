@@ -34,6 +34,7 @@ from nbmark.submission import Original, Submission, read_submission
 from nbmark.trial import Trial, Verdict, seed_inside, trial
 from nbmark.warmth import NoFork
 
+MOST_SAID = 2000  # letters of a reason
 MOST_FIGURES, MOST_BYTES = 12, 400_000  # of one submission; of one figure
 NO_SANDBOX = "this machine has no sandbox as wanted"  # what a fault begins with
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -150,12 +151,14 @@ class _Run:
             if level == NONE:
                 run_all(rebuilt, folder, partial(self._note, None, key), clock)
                 return
-            kernel, case = ISOLATED if level == FULL else WARM, (job.seed, job.cell_seconds)
-            with trial(original.notebook, rebuilt, plan, level == FULL, *case) as judged:
+            kernel = ISOLATED if level == FULL else WARM
+            with trial(original.notebook, plan, job.seed, job.cell_seconds) as judged:
                 run, note = served(rebuilt, plan, job.seed), partial(self._note, judged, key)
                 run_all(run, folder, note, clock, kernel, judged.expect)
         except (DeadKernelError, NoSuchKernel, NoFork) as error:
             self.submission.remarks.append(f"the kernel could not be used: {error}")
+        except Exception as error:  # what is left to run earns nothing, and the batch goes on
+            self.submission.remarks.append(f"it was not run to its end: {type(error).__name__}")
 
     def _note(self, judged: Trial | None, key: Key, cell: NotebookNode, evidence: Evidence) -> None:
         """Note how the run of a cell ended."""
@@ -180,6 +183,7 @@ class _Run:
             errors = [o for o in evidence.outputs if o.get("output_type") == "error"]
             said, cause = _said(errors[0]) if errors else (said, "differs")
             said, cause = TROUBLES.get(evidence.trouble, (said, cause))
+        said, cause = said[:MOST_SAID], cause[:MOST_SAID]
         return CellMark(cell.name, cell.points, one.earned, said, cause, one.is_given, cell.manual)
 
     def _keep_figures(self, name: str, evidence: Evidence) -> None:
@@ -197,7 +201,7 @@ def _said(error: Mapping[str, Any]) -> tuple[str, str]:
         return value.partition("\n\n")[0], "not_attempted"
     if kind == "CheckFailed":
         return value.partition("\n\n")[0], ""
-    first = value.partition("\n\n")[0][:2000]
+    first = value.partition("\n\n")[0]
     return first if kind == "AssertionError" and first else f"{kind}: {first}".rstrip(": "), kind
 
 

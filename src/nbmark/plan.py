@@ -11,16 +11,15 @@ import ast
 import hashlib
 import importlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
 import nbformat
-from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
 
-from nbmark.notebook import grade_id, is_code, is_graded, is_manual, is_solution
+from nbmark.notebook import grade_id, is_code, is_graded, is_manual, is_solution, settings
 
 SERVE = "__import__('nbmark.serving', fromlist=['serve']).serve"
 SEEDING = re.compile(r"(torch\.manual_seed\()\d+\)")
@@ -46,7 +45,7 @@ class Plan:
 
     checks: Mapping[str, Check] = field(default_factory=dict)  # by the name of the graded cell
     inside: Mapping[str, str] = field(default_factory=dict)  # cells that are not, and why
-    packages: tuple[str, ...] | None = None  # the only ones that may be used; None: any
+    packages: tuple[str, ...] | None = None  # the only ones that there are; None: all
     handed_out: Mapping[str, Any] = field(default_factory=lambda: {"cells": [], "names": []})
     seeded: tuple[str, ...] = ()  # cells of the exercise whose seed is another when marking
     adapters: str = ""
@@ -125,8 +124,11 @@ def _course(modules: set[str]) -> ModuleType | None:
 def served(notebook: NotebookNode, plan: Plan, seed: int) -> NotebookNode:
     """Give a rebuilt notebook in the form in which it is run: its graded cells serve."""
     made = nbformat.from_dict(notebook)
-    for cell in made.cells:
+    last = max((i for i, cell in enumerate(made.cells) if is_graded(cell)), default=-1)
+    for index, cell in enumerate(made.cells):
         name = grade_id(cell)
+        if index > last and is_code(cell) and settings(cell).get("locked"):
+            cell.source = ""  # the exercise's own, and no mark rests on it
         if is_graded(cell) and (check := plan.checks.get(name)):
             cell.source = f"{SERVE}({check.path!r}, {', '.join(check.arguments)})"
         elif name in plan.seeded:
@@ -146,25 +148,3 @@ def handed_out(original: NotebookNode, plan: Plan, seed: int) -> dict[str, Any]:
     chosen = {name: sources[name] for name in plan.handed_out["cells"]}
     cells = [seeded(s, seed) if name in plan.seeded else s for name, s in chosen.items()]
     return {"cells": cells, "names": list(plan.handed_out["names"])}
-
-
-def sources_of(rebuilt: NotebookNode, plan: Plan, seconds: float) -> dict[str, Any]:
-    """Give the cells up to the last graded one, as statements, and the names that are checked."""
-    cells: list[tuple[str, list[str]]] = []
-    last = max((i for i, cell in enumerate(rebuilt.cells) if is_graded(cell)), default=-1)
-    for cell in rebuilt.cells[: last + 1]:
-        if is_code(cell) and not is_graded(cell):
-            cells.append((cell.id, _statements(cell.source)))
-    names = sorted({name for check in plan.checks.values() for name in check.arguments})
-    return {"cells": cells, "names": names, "seconds": seconds}
-
-
-def _statements(source: str) -> Sequence[str]:
-    """Give the statements of a cell; none if it is no Python."""
-    try:
-        return [
-            ast.unparse(node)
-            for node in ast.parse(TransformerManager().transform_cell(source)).body
-        ]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []

@@ -2,15 +2,18 @@
 
 import asyncio
 import atexit
+import json
 import signal
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
-from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from nbclient.client import CellExecutionComplete
+from nbclient.exceptions import CellControlSignal, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 from traitlets.config import Config
 
@@ -18,6 +21,7 @@ from nbmark.limits import Clock
 from nbmark.marks import DIED, TOO_LONG, Evidence
 from nbmark.notebook import is_code, is_graded
 
+MOST_OUTPUT = 32_000_000  # letters of one cell
 MOST_KERNELS = 4  # for one notebook; what makes each of them hang stands before its cells
 IOPUB_SECONDS = 10  # until a cell that was interrupted counts as one that cannot be
 SETTINGS = {
@@ -31,6 +35,28 @@ SETTINGS = {
 SOFT_EXIT = "globals().update(dict.fromkeys(['exit', 'quit'], lambda *args, **options: None))"
 
 Note = Callable[[NotebookNode, Evidence], object]  # gets a code cell, and how its run ended
+
+
+class Client(NotebookClient):
+    """Keeps of what a cell puts out what has a sane size and form; the rest is a stranger's."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.output_size: Counter[int] = Counter()  # by cell
+
+    def process_message(
+        self, msg: dict[str, Any], cell: NotebookNode, cell_index: int
+    ) -> NotebookNode | None:
+        """Take in a message of the kernel, unless it is too much or none at all."""
+        try:
+            self.output_size[cell_index] += len(json.dumps(msg["content"]))
+            if self.output_size[cell_index] > MOST_OUTPUT and msg["msg_type"] != "status":
+                return None
+            return super().process_message(msg, cell, cell_index)
+        except (CellExecutionComplete, CellControlSignal):
+            raise
+        except Exception:  # forged, or nested without end
+            return None
 
 
 class Interrupt:
@@ -71,7 +97,7 @@ def execute(
 
     resources = {"metadata": {"path": str(folder)}}
     options |= {"resources": resources, "on_notebook_start": start}
-    client = NotebookClient(notebook, **SETTINGS | options)
+    client = Client(notebook, **SETTINGS | options)
     try:
         asyncio.run(client.async_execute(stderr=log))
     except (asyncio.CancelledError, Exception) as error:
@@ -170,4 +196,5 @@ def _lenient(clock: Clock) -> dict[str, Any]:
         "raise_on_iopub_timeout": True,
         "iopub_timeout": IOPUB_SECONDS,
         "before": SOFT_EXIT,
+        "shutdown_kernel": "immediate",  # one that does not listen would be waited for
     }

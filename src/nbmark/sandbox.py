@@ -59,7 +59,7 @@ class Limits:
 class View:
     """What there is for a kernel besides the system."""
 
-    packages: Sequence[str] | None = None  # those that can be imported beside Python's; None: all
+    loaded_alone: bool = False  # of packages, only those that the warm process has imported
     hidden: Sequence[str] = ()  # folders of packages, such as attnlab/checks, that are empty for it
     sockets: str = ""  # the only folder that it shares with others, seen as `SOCKETS`
     files: str = ""  # the folder whose files lie in its home; none if empty
@@ -77,21 +77,19 @@ class View:
     def readable(self) -> list[str]:
         """Give the folders of this interpreter and of its packages."""
         roots = [path for path in sys.path if os.path.isdir(path)]
-        if self.packages is not None:
-            names = [
-                f"{root}/{name}{end}" for root in roots for name in self.packages for end in ENDS
-            ]
-            return [sys.base_prefix, *filter(os.path.exists, names)]
-        return [sys.base_prefix, sys.prefix, *roots]
+        if not self.loaded_alone:
+            return [sys.base_prefix, sys.prefix, *roots]
+        loaded = {name.partition(".")[0] for name in sys.modules} - sys.stdlib_module_names
+        sites = [root for root in roots if not Path(root).is_relative_to(sys.base_prefix)]
+        found = [f"{root}/{name}{end}" for root in sites for name in loaded for end in ENDS]
+        return [sys.base_prefix, *filter(os.path.exists, found)]
 
     def unreadable(self) -> list[str]:
         """Give the folders in these that are empty."""
         found = [f"{root}/{name}" for root in sys.path for name in self.hidden]
-        if self.packages is not None:
-            found += [
-                f"{sys.base_prefix}/lib/{python}/{name}" for python in PYTHONS for name in SITES
-            ]
-            found += [f"/usr/lib/python3/{name}" for name in SITES]
+        if self.loaded_alone:
+            libraries = f"{sys.base_prefix}/lib", "/usr/lib"
+            found += [f"{lib}/{p}/{site}" for lib in libraries for p in PYTHONS for site in SITES]
         return list(filter(os.path.isdir, found))
 
 

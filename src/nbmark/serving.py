@@ -3,17 +3,24 @@
 Nothing here is trusted: a student's code may change all of it, and gains nothing by that.
 """
 
-import signal
+import importlib
 import socket
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Mapping
+from contextlib import nullcontext
+from importlib.machinery import ModuleSpec
 from types import GeneratorType, ModuleType
 from typing import Any
+
+import numpy as np
 
 from nbmark.served import References
 from nbmark.wire import Channel, Peer
 
+ALONE = "NumPy and Python alone"
+IMPORTING = ("importlib._bootstrap", "importlib._bootstrap_external")
 SECONDS = 3600.0  # whoever marks decides how long a cell may take
 
 _peer: Peer | None = None
@@ -22,17 +29,19 @@ _peer: Peer | None = None
 class Kernel(Peer):
     """Serves what student's code defines."""
 
+    settings = staticmethod(nullcontext)  # under which functions are called
+
     def run(self, function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """Call a function; a generator is run to its end."""
-        value = function(*args, **kwargs)
-        return list(value) if isinstance(value, GeneratorType) else value
+        """Call a function, whatever the notebook has set; a generator is run to its end."""
+        with self.settings(), warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            value = function(*args, **kwargs)
+            return list(value) if isinstance(value, GeneratorType) else value
 
     def described(self, error: BaseException) -> dict[str, str]:
         """Say what an error is, and the student's line that raised it."""
         lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.line]
-        own = [
-            frame for frame in lines if "ipykernel_" in frame.filename or "<cell" in frame.filename
-        ]
+        own = [frame for frame in lines if "ipykernel_" in frame.filename]
         place = f"    line {own[-1].lineno} of your cell:  {own[-1].line}" if own else ""
         return super().described(error) | {"place": place[:200]}
 
@@ -43,23 +52,42 @@ def connect(number: int, told: Mapping[str, Any]) -> None:
     _peer = _peer_of(number, str(told.get("adapters", "")))
     for name in told.get("modules", ()):
         _put_stub(name)
+    if told.get("alone"):
+        sys.meta_path.append(_Finder())
 
 
 def _peer_of(number: int, adapters: str) -> Peer:
     references = References(adapters)
-    references.peer = Kernel(Channel(socket.socket(fileno=number)), references.codec, SECONDS)
-    return references.peer
+    peer = references.peer = Kernel(
+        Channel(socket.socket(fileno=number)), references.codec, SECONDS
+    )
+    if references.adapters:
+        peer.settings = references.adapters.settings
+    return peer
 
 
 def _put_stub(name: str) -> None:
     """Let a module of checks be one of calls to the outside."""
     package, _, own = name.rpartition(".")
-    parent = sys.modules.setdefault(package, ModuleType(package))
-    parent.__path__ = []
+    parent = _package(package)
     stub = ModuleType(name)
     stub.__getattr__ = lambda check: lambda *given: serve(f"{name}:{check}", *given)
     sys.modules[name] = stub
     setattr(parent, own, stub)
+
+
+def _package(name: str) -> ModuleType:
+    """Give a package, an empty one where there is none of that name."""
+    above, _, own = name.rpartition(".")
+    outer = _package(above) if above else None
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        made = sys.modules[name] = ModuleType(name)
+        made.__path__ = []
+        if outer is not None:
+            setattr(outer, own, made)
+        return made
 
 
 def serve(check: str, *given: Any) -> None:
@@ -81,40 +109,34 @@ class _Found(AssertionError):  # noqa: N818 - a finding
         return str(self).splitlines()
 
 
-def serve_sources(number: int, sources: Mapping[str, Any]) -> None:
-    """Run cells one after the other, and serve what they define until nobody asks."""
-    peer = _peer_of(number, "")
-    space: dict[str, Any] = {"__name__": "__main__"}
-    space["get_ipython"] = lambda: _NoShell()
-    for name, statements in sources["cells"]:
-        _run(name, statements, space, float(sources["seconds"]))
-    while True:
-        peer.ask("next", defined={name: space.get(name) for name in sources["names"]})
-
-
-def _run(name: str, statements: Sequence[str], space: dict[str, Any], seconds: float) -> None:
-    """Run a cell's statements until one fails; one that only imports may fail."""
-
-    def stop(*_: object) -> None:
-        raise TimeoutError("the time limit was exceeded")
-
-    signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        for statement in statements:
-            try:
-                exec(compile(statement, f"<cell {name}>", "exec"), space)
-            except ImportError:
-                if not statement.startswith(("import ", "from ")):
-                    raise
-    except BaseException:
-        return
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-
-
-class _NoShell:
-    """Stands for IPython where there is none: magics do nothing."""
+class Missing(ModuleType):
+    """Stands for a package that a student imports and that is not there: all use of it fails."""
 
     def __getattr__(self, name: str) -> Any:
-        return lambda *args, **kwargs: None
+        raise AttributeError(f"{self.__name__} is not here: this exercise is run with {ALONE}")
+
+
+class _Finder:
+    """Finds for the student's own import statements what nobody else finds."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Give a module that stands for a missing one."""
+        parent = sys.modules.get(name.rpartition(".")[0])
+        if isinstance(parent, Missing) or (path is None and _is_asked_by_a_cell()):
+            return ModuleSpec(name, self, is_package=True)
+        return None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Make it."""
+        return Missing(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Leave it empty."""
+
+
+def _is_asked_by_a_cell() -> bool:
+    """Tell whether the import under way stands in a notebook's cell."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__") in (__name__, *IMPORTING):
+        frame = frame.f_back
+    return frame is not None and frame.f_globals.get("__name__") == "__main__"

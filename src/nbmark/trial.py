@@ -1,9 +1,8 @@
-"""A submission that is judged outside: its kernels, its judge, and what runs from its sources."""
+"""A submission that is judged outside: its kernels, and its judge."""
 
 import contextlib
 import hashlib
 import json
-import os
 import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,18 +10,18 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from nbmark.answers import SEED
+from nbmark.answers import PICTURES, SEED
 from nbmark.kernels import Setting, kernels_with
 from nbmark.notebook import grade_id
 from nbmark.own_kernel import know_forked_kernels
-from nbmark.plan import Plan, handed_out, sources_of
-from nbmark.sandbox import Limits, View
-from nbmark.warmth import Child, Warm, environment_behind_walls, folder_for_sockets
+from nbmark.plan import Plan, handed_out
+from nbmark.sandbox import View
+from nbmark.warm import ALL, JUDGE, JUPYTER
+from nbmark.warmth import Child, Warm, environment_behind_walls
 
 VERDICT_SECONDS = 60.0  # how long a judge may take to end a check that nobody answers any more
 LONGEST_VERDICT = 1 << 18
 NOT_MADE = "the check was not made"
-LEAN = ("numpy",)  # what the process that runs sources has imported
 
 
 @dataclass(frozen=True)
@@ -38,16 +37,22 @@ class Verdict:
 class Trial:
     """Everything that judges one submission."""
 
-    def __init__(self, plan: Plan, seed: int, judge: Child, sources: Child | None) -> None:
-        self.plan, self.judge, self.sources = plan, judge, sources
-        self.kernel_seed = seed_inside(seed)
+    def __init__(self, plan: Plan, seed: int, judge: Child) -> None:
+        self.plan, self.judge, self.kernel_seed = plan, judge, seed_inside(seed)
 
     def setting(self) -> Setting:
         """Give what its kernels get."""
         modules = sorted(self.plan.modules) if self.plan.is_sealed else []
         hidden = sorted({m.rpartition(".")[0].replace(".", "/") for m in modules})
-        told = {"adapters": self.plan.adapters, "modules": modules}
-        return Setting(View(hidden=hidden), self._channel, told, {SEED: str(self.kernel_seed)})
+        alone = self.plan.packages is not None
+        told = {"adapters": "" if alone else self.plan.adapters, "modules": modules}
+        return Setting(
+            View(hidden=hidden, loaded_alone=alone),
+            self._channel,
+            told | {"alone": alone},
+            {SEED: str(self.kernel_seed)},
+            JUPYTER if alone else ALL,
+        )
 
     def _channel(self) -> socket.socket:
         """Give a new kernel its end of a connection with the judge."""
@@ -60,9 +65,8 @@ class Trial:
         """Let the check of a graded cell be made, once."""
         name = grade_id(cell)
         if check := self.plan.checks.get(name):
-            sources = self.sources is not None
             due = {"cell": name, "check": check.path, "names": check.arguments}
-            self._tell({"expect": due | {"from_sources": sources}})
+            self._tell({"expect": due})
 
     def verdict(self, name: str) -> Verdict:
         """Give what the check of a cell found; it will not be made any more."""
@@ -76,11 +80,16 @@ class Trial:
             return Verdict(False, NOT_MADE, "not_made")
         if found["passed"]:
             return Verdict(True)
-        return Verdict(False, found["message"], found["cause"], found["text"])
+        return Verdict(False, *(_printable(found[key]) for key in ("message", "cause", "text")))
 
     def _tell(self, message: Mapping[str, Any]) -> None:
         with contextlib.suppress(OSError):
             self.judge.connection.send(json.dumps(message).encode())
+
+
+def _printable(text: str) -> str:
+    """Leave out what would move a terminal's cursor or change its colours."""
+    return "".join(letter for letter in text if letter.isprintable() or letter == "\n")
 
 
 def seed_inside(seed: int) -> int:
@@ -90,52 +99,22 @@ def seed_inside(seed: int) -> int:
 
 
 @contextlib.contextmanager
-def trial(
-    original: NotebookNode,
-    rebuilt: NotebookNode,
-    plan: Plan,
-    walled: bool,
-    seed: int,
-    seconds: float,
-) -> Iterator[Trial]:
+def trial(original: NotebookNode, plan: Plan, seed: int, seconds: float) -> Iterator[Trial]:
     """Set up what judges a submission, and take it down."""
     know_forked_kernels()
-    with contextlib.ExitStack() as ends:
-        sources, files = None, []
-        if plan.packages is not None:
-            mine, other = socket.socketpair()
-            with other:
-                told = {"sources": sources_of(rebuilt, plan, seconds)}
-                told |= ends.enter_context(_walls(plan)) if walled else {"folder": "/"}
-                sources = _from_sources(told, other)
-                ends.callback(sources.close)
-            files.append(ends.enter_context(mine).fileno())
-        request = {
-            "what": "judge",
-            "environment": environment_behind_walls() | {SEED: str(seed)},
-            "adapters": plan.adapters,
-            "packages": plan.packages,
-            "seconds": seconds,
-            "handed_out": handed_out(original, plan, seed),
-        }
-        judge = Warm.of().fork(request, [None, None, None, *files])
-        ends.callback(judge.close)
-        made = Trial(plan, seed, judge, sources)
+    request = {
+        "what": "judge",
+        "environment": environment_behind_walls() | {SEED: str(seed), PICTURES: "0"},
+        "adapters": plan.adapters,
+        "packages": plan.packages,
+        "seconds": seconds,
+        "handed_out": handed_out(original, plan, seed),
+    }
+    modules = ALL if plan.packages is None else (*JUDGE, *sorted(plan.modules))
+    judge = Warm.of(modules).fork(request)
+    made = Trial(plan, seed, judge)
+    try:
         with kernels_with(made.setting()):
             yield made
-
-
-def _from_sources(told: Mapping[str, Any], channel: socket.socket) -> Child:
-    """Start the process that has nothing but Python and the packages that may be used."""
-    request = {"what": "sources", "environment": environment_behind_walls(), **told}
-    return Warm.of(LEAN).fork(request, [None, None, None, channel.fileno()])
-
-
-@contextlib.contextmanager
-def _walls(plan: Plan) -> Iterator[dict[str, Any]]:
-    """Give the walls of such a process, and an empty folder to put its root together in."""
-    view, path = View(packages=plan.packages, limits=Limits(processes=16)), folder_for_sockets()
-    try:
-        yield {"walls": view.as_dict(), "scratch": str(path)}
     finally:
-        os.rmdir(path)
+        judge.close()

@@ -10,6 +10,7 @@ A kernel has a supervisor between itself and the warm process, which holds the w
 import contextlib
 import gc
 import importlib
+import io
 import json
 import os
 import select
@@ -22,11 +23,17 @@ from typing import Any
 
 from nbmark.sandbox import View, enter, found_gaps, leave
 
-ALWAYS = ("numpy",)
-KERNELS = (
-    *("ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.zmqshell", "ipykernel.debugger"),
-    *("IPython.core.completer", "IPython.core.completerlib", "IPython.extensions.storemagic"),
-    *("tornado.platform.asyncio", "tornado.queues", "psutil", "sqlite3", "encodings.idna"),
+JUPYTER = (
+    *("numpy", "ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.zmqshell"),
+    *("ipykernel.debugger", "IPython.core.completer", "IPython.core.completerlib"),
+    *("IPython.core.debugger", "IPython.core.oinspect", "IPython.core.logger", "faulthandler"),
+    *("IPython.extensions.storemagic", "IPython.utils.wildcard", "matplotlib_inline"),
+    *("pygments.formatters.terminal256", "pygments.lexers.python", "encodings.idna", "sqlite3"),
+    *("tornado.platform.asyncio", "tornado.queues", "psutil"),
+)
+JUDGE = ("numpy", "torch", "matplotlib.pyplot", "IPython.core.interactiveshell", "nbmark.judge")
+ALL = (
+    *JUPYTER,
     *("torch", "torch.utils.data", "torch._dynamo"),  # torch.optim imports the last, for a second
     *("matplotlib", "matplotlib.pyplot", "matplotlib_inline.backend_inline"),
 )
@@ -38,9 +45,10 @@ Files = Sequence[int]  # the connection, standard input, output and errors, then
 
 def serve(control: socket.socket, modules: Sequence[str]) -> None:
     """Import modules, say so, and fork what is asked for until nobody asks any more."""
-    for name in (*modules, "nbmark.serving"):  # behind walls there may be no file of it
+    for name in (*modules, "nbmark.serving", "nbmark.linux"):  # files that walls may hide
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    _try_out()
     threads = len(os.listdir("/proc/self/task"))
     if threads > 1:  # those are lost in a fork, with the locks that they hold
         raise SystemExit(f"{threads} threads after the imports: nothing can be forked from here")
@@ -59,6 +67,21 @@ def serve(control: socket.socket, modules: Sequence[str]) -> None:
             _child(json.loads(data), files)
         for number in files:
             os.close(number)
+
+
+def _try_out() -> None:
+    """Do once what is slow the first time: draw letters, multiply matrices."""
+    if "matplotlib_inline.backend_inline" in sys.modules:  # kernels draw, judges do not
+        from matplotlib.figure import Figure
+
+        figure = Figure()
+        figure.subplots().set(title="title", xlabel="$x$", ylabel="y")
+        for kind in ("svg", "png"):
+            figure.savefig(io.BytesIO(), format=kind)
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(1)
+        x = torch.ones(1, 2, 2)
+        torch.nn.functional.scaled_dot_product_attention(x, x, torch.nn.Linear(2, 2)(x))
 
 
 def _reap(*_: object) -> None:
@@ -224,21 +247,12 @@ def _show_figures() -> None:
     backend_inline._enable_matplotlib_integration()
 
 
-def _sources(request: dict[str, Any], files: Files, said: int) -> None:
-    """Run sources where little else can be imported, and serve what they define."""
-    from nbmark import serving
-
-    os.write(said, b"up")
-    os.close(said)
-    serving.serve_sources(files[4], request["sources"])
-
-
 def _judge(request: dict[str, Any], files: Files, connection: socket.socket) -> None:
     """Judge one submission."""
     from nbmark import judge
 
     connection.send(json.dumps({"up": os.getpid()}).encode())
-    judge.sit(connection, files[4:], request)
+    judge.sit(connection, request)
 
 
 def _look(request: dict[str, Any], files: Files, said: int) -> None:
@@ -246,7 +260,7 @@ def _look(request: dict[str, Any], files: Files, said: int) -> None:
     os.write(said, "\n".join(["up", *found_gaps()]).encode())
 
 
-START = {"kernel": _kernel, "judge": _judge, "sources": _sources, "look": _look}
+START = {"kernel": _kernel, "judge": _judge, "look": _look}
 
 
 def main() -> None:

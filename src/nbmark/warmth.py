@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from nbmark.sandbox import HOME
-from nbmark.warm import ALWAYS, KERNELS
+from nbmark.warm import ALL
 
 LONGEST_MESSAGE = 1 << 16
 START_SECONDS = 120.0  # the longest that a warm process may take for its imports; a kernel to start
@@ -48,7 +48,7 @@ class Warm:
     _of_this_process: ClassVar[dict[tuple[int, tuple[str, ...]], "Warm"]] = {}
 
     @classmethod
-    def of(cls, modules: Sequence[str] = (*ALWAYS, *KERNELS)) -> "Warm":
+    def of(cls, modules: Sequence[str] = ALL) -> "Warm":
         """Give this process's own with these modules, started the first time."""
         key = (os.getpid(), tuple(modules))
         if key not in cls._of_this_process or not cls._of_this_process[key].lives():

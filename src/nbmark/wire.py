@@ -10,6 +10,7 @@ import struct
 import sys
 import time
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -165,9 +166,15 @@ def _filled(made: np.ndarray, values: list[Any]) -> np.ndarray:
     return made
 
 
+def _torch() -> ModuleType | None:
+    """Give PyTorch where it is imported; what only stands for it has no tensors."""
+    torch = sys.modules.get("torch")
+    return torch if hasattr(torch, "Tensor") else None
+
+
 def _as_array(value: Any) -> np.ndarray | None:
     """Give the numbers of an array, a NumPy number or a tensor; None for anything else."""
-    torch = sys.modules.get("torch")
+    torch = _torch()
     if torch is not None and isinstance(value, torch.Tensor):
         value = value.detach().cpu().resolve_conj().resolve_neg()
         value = value.float() if value.dtype == torch.bfloat16 else value
@@ -199,7 +206,7 @@ def _from_numbers(text: Mapping[str, Any], data: memoryview) -> Any:
     array = np.frombuffer(data[at : at + text["bytes"]], dtype).reshape(text["shape"]).copy()
     if text["as"] == "number":
         return array[()]
-    torch = sys.modules.get("torch")
+    torch = _torch()
     if text["as"] == "tensor" and torch is not None:
         dtype = getattr(torch, text["dtype"])
         return torch.from_numpy(array).to(dtype if isinstance(dtype, torch.dtype) else None)

@@ -45,7 +45,7 @@ def mark(job: Job) -> Result:
         if is_graded(cell):
             points, manual = cell.metadata.nbgrader.points, is_manual(cell)
             earned = 0 if why or manual else points
-            marks.append(CellMark(grade_id(cell), points, earned, why, kind, True, manual))
+            marks.append(CellMark(grade_id(cell), points, earned, why, kind, not manual, manual))
     return Result(tuple(marks), fault=submission.ledger.fault, figures=names.get("FIGURES", ()))
 
 

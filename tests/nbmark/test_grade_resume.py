@@ -154,6 +154,11 @@ def test_results_are_never_written_through_a_link(root):
         (other / name).symlink_to(target if name != "results" else root / "solutions")
         with pytest.raises(JournalError):
             Journal(other)
+    lock = out / ".lock"
+    lock.unlink(missing_ok=True)
+    lock.symlink_to(target)
+    with pytest.raises(Refusal, match="remove it"):
+        run(root)
     assert target.read_bytes() == before
 
 

@@ -76,7 +76,7 @@ def test_a_stranger_sees_packages_and_nothing_else(kernel):
     said = kernel(
         "import os, glob, attnlab, torch\n"
         "print(sorted(os.listdir('/home')), os.getcwd(), os.listdir())\n"
-        "print([n for _, _, names in os.walk('/') for n in names if n[:2] in ('1_', '9_')])\n"
+        "print([n for _, _, names in os.walk('/') for n in names if n[:2] == '1_' and 'nb' in n])\n"
         "print(glob.glob(attnlab.__path__[0] + '/checks/*'), 'SEED' in str(os.environ))",
         view=View(hidden=["attnlab/checks"]),
     )
@@ -112,19 +112,22 @@ def test_what_may_be_used_up_is_limited(kernel, limits, code, error):
 
 PROGRAM = """
 import os, signal
-from nbmark.warmth import Warm, environment_behind_walls
+from jupyter_client.manager import KernelManager
+from nbmark.kernels import ISOLATED, Setting, kernels_with
+from nbmark.own_kernel import know_forked_kernels
+from nbmark.warm import JUPYTER
+from nbmark.warmth import Warm
 
-warm = Warm.of(("numpy",))
-sources = {"cells": [["c", ["import time", "time.sleep(4322)"]]], "names": [], "seconds": 9999}
-request = {"what": "sources", "environment": environment_behind_walls(), "folder": "/"}
-child = warm.fork(request | {"sources": sources}, [None, None, None, 1])
-print(child.pid, warm.process.pid, flush=True)
+know_forked_kernels()
+manager = KernelManager(kernel_name=ISOLATED)
+with kernels_with(Setting(modules=JUPYTER)):
+    manager.start_kernel()
+print(manager.provisioner.child.pid, Warm.of(JUPYTER).process.pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-@needs_fork
-def test_all_processes_end_with_the_one_who_asked_for_them():
+def test_all_processes_end_with_the_one_who_asked_for_them(health):
     command = [sys.executable, "-c", PROGRAM]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     numbers = done.stdout.split()

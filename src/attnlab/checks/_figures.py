@@ -1,5 +1,6 @@
 """What a figure shows, read from its artists and not from its pixels; and a picture of our own."""
 
+import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from matplotlib.ticker import FixedFormatter, FuncFormatter
 
 from attnlab import plotting
 from attnlab.checks._diagnose import COMMON
+from nbmark.answers import PICTURES
 from nbmark.graded import require
 
 
@@ -151,7 +153,12 @@ def _labels(figures: Iterable[Figure]) -> tuple[list[str], list[str]]:
 
 
 def show_weights(weights: np.ndarray, allowed: np.ndarray) -> None:
-    """Show a student's weights, (S_q, S_k), NaN left blank, beside what the mask allows."""
+    """Show a student's weights, (S_q, S_k), NaN left blank, beside what the mask allows.
+
+    When marking nobody would see it.
+    """
+    if os.environ.get(PICTURES) == "0":
+        return
     (yours, left), (shape, right) = plotting.panel(2.6, 2.2), plotting.panel(2.6, 2.2)
     plotting.heatmap(left, np.ma.masked_invalid(weights))
     plotting.heatmap(right, 0.5 * allowed, blocked=~allowed)

@@ -4,6 +4,7 @@ import os
 import secrets
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -56,14 +57,12 @@ def run(request: Request, executor: Executor, say: Callable[[str], object] = pri
     try:
         originals = read_originals(request.originals or folder_of_originals([Path.cwd()]))
         roster = read_roster(request.roster) if request.roster else Roster()
-        with FileLock(out / ".lock", timeout=0), tempfile.TemporaryDirectory() as folder:
+        with _alone(out), tempfile.TemporaryDirectory() as folder:
             journal = Journal(out)
             try:
                 _Batch(request, originals, roster, journal, say).go(Path(folder), executor)
             finally:
                 journal.close()
-    except Timeout:
-        raise Refusal(f"another call is marking into {out}; wait for it") from None
     except (Unreadable, RosterError, JournalError) as error:
         raise Refusal(str(error)) from None
 
@@ -82,6 +81,22 @@ def _prepared(request: Request) -> Path:
     if not os.access(out, os.W_OK):
         raise Refusal(f"{request.out} cannot be written; name another folder for --out")
     return out
+
+
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """Refuse to mark into a folder into which another call is marking."""
+    lock = FileLock(out / ".lock", timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise Refusal(f"another call is marking into {out}; wait for it") from None
+    except OSError as error:
+        raise Refusal(f"{lock.lock_file} cannot be opened: {error.strerror}; remove it") from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 class _Batch:

@@ -1,5 +1,6 @@
 """The gradebook: a row for each student, from the plan of a batch and its journal."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -56,9 +57,9 @@ class Row:
         return sum(one.total for one in self.earned)
 
     @property
-    def marks(self) -> dict[str, CellMark]:
-        """Give the marks of all exercises by grade_id."""
-        return {mark.name: mark for one in self.earned for mark in one.marks}
+    def marks(self) -> dict[tuple[str, str], CellMark]:
+        """Give the marks of all exercises by exercise and grade_id."""
+        return {(one.exercise, mark.name): mark for one in self.earned for mark in one.marks}
 
 
 @dataclass
@@ -73,10 +74,17 @@ class Book:
         """Give the graded cells of these exercises, in order."""
         return [cell for original in self.originals for cell in original.cells]
 
+    @property
+    def columns(self) -> dict[tuple[str, str], str]:
+        """Name each of these cells, by its exercise and grade_id: two may have the same one."""
+        times = Counter(cell.name for cell in self.cells)
+        places = [(one.stem, cell.name) for one in self.originals for cell in one.cells]
+        return {place: ":".join(place) if times[place[1]] > 1 else place[1] for place in places}
+
 
 def is_to_be_read(mark: CellMark) -> bool:
     """Tell whether a person has still to give the points of a cell."""
-    return mark.is_manual and mark.is_given
+    return mark.is_manual and not mark.reason  # a reason says that the text is not there
 
 
 def make(plan: Plan, journal: Journal, roster: Roster, originals: Sequence[Original]) -> Book:

@@ -16,6 +16,78 @@ from nbmark.limits import CELL_SECONDS, NOTEBOOK_SECONDS
 MARKED, REFUSED, INTERRUPTED = 0, 1, 130
 
 
+def _time(text: str) -> datetime:
+    found = moment(text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time; write it as 2026-12-31T18:00")
+    return found
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 on")
+    return int(text)
+
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "folder": {"type": Path, "metavar": "FOLDER", "help": "where the submissions are"},
+    "--out": {"type": Path, "required": True, "metavar": "GRADES", "help": "where the grades go"},
+    "--originals": {
+        "type": Path,
+        "metavar": "FOLDER",
+        "help": "the solutions (default: solutions/)",
+    },
+    "--roster": {
+        "type": Path,
+        "metavar": "FILE",
+        "help": "the class as CSV: who is missing is named",
+    },
+    "--due": {"type": _time, "metavar": "TIME", "help": "what came later is flagged as late"},
+    "--seed": {"type": _whole, "help": "draws the checks' cases (default: kept from call to call)"},
+    "--cell-limit": {
+        "type": float,
+        "default": CELL_SECONDS,
+        "metavar": "SECONDS",
+        "help": "how long a cell may run (default: %(default)g)",
+    },
+    "--notebook-limit": {
+        "type": float,
+        "default": NOTEBOOK_SECONDS,
+        "metavar": "SECONDS",
+        "help": "how long a notebook's cells may run together (default: %(default)g)",
+    },
+    "--processes": {"type": _whole, "help": "how many mark at a time (default: one a core)"},
+    "--executor": {
+        "choices": ("local", "dask"),
+        "default": "local",
+        "help": "where they run (default: %(default)s)",
+    },
+    "--scheduler": {
+        "metavar": "ADDRESS",
+        "help": "that of the Dask cluster, such as tcp://host:8786",
+    },
+    "--require-sandbox": {
+        "action": "store_const",
+        "const": FULL,
+        "default": NONE,
+        "help": "refuse to mark where students' code cannot be kept behind walls (see doctor)",
+    },
+    "--regrade": {
+        "action": "append",
+        "default": [],
+        "metavar": "STUDENT|EX",
+        "help": "mark once more",
+    },
+    "--override": {
+        "action": "append",
+        "nargs": 4,
+        "default": [],
+        "metavar": ("STUDENT", "CELL", "POINTS", "REASON"),
+        "help": "give a cell's points by hand; it stays through regrading, - takes it back",
+    },
+}
+
+
 def add_to(commands: Any) -> None:
     """Add the command."""
     parser = commands.add_parser(
@@ -24,34 +96,8 @@ def add_to(commands: Any) -> None:
         description="Mark a folder of submissions, or a zip file as Canvas, Moodle and Gradescope "
         "give it. A call that was ended is completed by the next one.",
     )
-    add = parser.add_argument
-    add("folder", type=Path, metavar="FOLDER", help="where the submissions are")
-    add("--out", type=Path, required=True, metavar="GRADES", help="where the grades go")
-    add("--originals", type=Path, metavar="FOLDER", help="the solutions (default: solutions/)")
-    add("--roster", type=Path, metavar="FILE", help="the class as CSV: who is missing is named")
-    add("--due", type=_time, metavar="TIME", help="what came later is flagged as late")
-    add("--seed", type=_whole, help="draws the checks' cases (default: kept from call to call)")
-    add("--cell-limit", type=float, default=CELL_SECONDS, metavar="SECONDS")
-    add("--notebook-limit", type=float, default=NOTEBOOK_SECONDS, metavar="SECONDS")
-    add("--processes", type=_whole, help="how many mark at a time (default: one a core)")
-    add("--executor", choices=("local", "dask"), default="local", help="where they run")
-    add("--scheduler", metavar="ADDRESS", help="that of the Dask cluster, such as tcp://host:8786")
-    add(
-        "--require-sandbox",
-        action="store_const",
-        const=FULL,
-        default=NONE,
-        help="refuse to mark where students' code cannot be kept behind walls (see doctor)",
-    )
-    add("--regrade", action="append", default=[], metavar="STUDENT|EX", help="mark once more")
-    add(
-        "--override",
-        action="append",
-        nargs=4,
-        default=[],
-        metavar=("STUDENT", "CELL", "POINTS", "REASON"),
-        help="give a cell's points by hand; it stays through regrading, - takes it back",
-    )
+    for name, settings in OPTIONS.items():
+        parser.add_argument(name, **settings)
     parser.set_defaults(do=do)
 
 
@@ -101,16 +147,3 @@ def _executor(options: argparse.Namespace, marker: str) -> batch.Executor:
 
 def _say(text: str) -> None:
     print(text, flush=True)
-
-
-def _time(text: str) -> datetime:
-    found = moment(text)
-    if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time; write it as 2026-12-31T18:00")
-    return found
-
-
-def _whole(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 on")
-    return int(text)

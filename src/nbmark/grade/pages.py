@@ -93,14 +93,15 @@ def of_class(
         overrides=_by_student(journal.state.overridden),
         names={row.owner.key: row.owner.name for row in book.rows},
         warnings=sorted({said for one in known for said in one.result.warnings}),
-        sandboxes=sorted({one.result.sandbox for one in known}),
+        sandboxes=sorted({one.result.sandbox for one in known if one.result.marks}),
         seed=journal.state.seed,
     )
 
 
 def _all(book: Book, stem: str) -> Iterable[Earned]:
-    """Give what all students earned with one exercise."""
-    return (one for row in book.rows for one in row.earned if one.exercise == stem)
+    """Give what students earned with one exercise, as far as it could be marked."""
+    all_of_them = (one for row in book.rows for one in row.earned if one.exercise == stem)
+    return (one for one in all_of_them if not one.fault)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from nbmark.grade.stage import Staged
 from nbmark.notebook import grade_id, is_code, is_solution
 from nbmark.submission import Original, Submission, read_submission
 
+LONGEST = 50_000  # letters of an answer that is compared with others
+
 
 @dataclass(frozen=True)
 class Task:
@@ -107,7 +109,7 @@ def _read(copy: Path, title: str, originals: Sequence[Original]) -> Submission:
 def _answers(submission: Submission) -> Iterator[tuple[str, str]]:
     """Give the sources that a student wrote into cells of code."""
     for cell in submission.rebuilt.notebook.cells if submission.rebuilt else ():
-        if is_solution(cell) and is_code(cell):
+        if is_solution(cell) and is_code(cell) and len(cell.source) <= LONGEST:
             yield grade_id(cell) or cell.id, cell.source
 
 

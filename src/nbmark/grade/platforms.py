@@ -58,7 +58,7 @@ def gradescope(result: Result, original: Original, name: str) -> dict[str, Any]:
     said = [f"{name} was marked." if name else "", clean(result.fault), *map(clean, result.flags)]
     if by_hand:
         said.append(f"A person reads your text and gives up to {by_hand:g} points more.")
-    checks = [mark for mark in marks if not is_to_be_read(mark)]
+    checks = [mark for mark in marks if not mark.is_manual]
     tests = [
         {
             "name": mark.name,
@@ -83,7 +83,7 @@ def gradescope(result: Result, original: Original, name: str) -> dict[str, Any]:
 
 def classroom(result: Result, original: Original) -> str:
     """Give what GitHub Classroom's reporter reads."""
-    checks = [mark for mark in _marks(result, original) if not is_to_be_read(mark)]
+    checks = [mark for mark in _marks(result, original) if not mark.is_manual]
     tests = [
         {
             "name": mark.name,

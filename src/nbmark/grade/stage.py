@@ -128,23 +128,29 @@ class Stage:
         try:
             _check(entry, inside)
             budget.spend(entry)
-            is_zip = own[-1].lower().endswith(".zip")
-            if not is_zip and (word := _why_not(own)) is not None:
-                raise Refused(word)
-            if is_zip and depth + 1 >= ARCHIVE_DEPTH:
-                raise Refused("it is an archive in an archive in an archive")
-            with archive.open(entry) as packed:
-                copy = self._keep(packed, own[-1], ZIP_BYTES if is_zip else FILE_BYTES)
-            if not is_zip:
-                yield Staged(own, copy, written=_when(entry))
+            if not own[-1].lower().endswith(".zip"):
+                yield self._unpacked(archive, entry, own, FILE_BYTES)
                 return
-            with copy.open("rb") as file:
+            if depth + 1 >= ARCHIVE_DEPTH:
+                raise Refused("it is an archive in an archive in an archive")
+            packed = self._unpacked(archive, entry, own, ZIP_BYTES).copy
+            with packed.open("rb") as file:
                 yield from self._archive(file, (*own[:-1], own[-1][:-4]), depth + 1, budget)
-            copy.unlink()
+            packed.unlink()
         except Refused as refused:
             yield Staged(own or parts, word=str(refused))
         except (OSError, RuntimeError, zipfile.BadZipFile, zlib.error, EOFError) as error:
             yield Staged(own or parts, word=f"it cannot be unpacked: {error}")
+
+    def _unpacked(
+        self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, own: tuple[str, ...], most: int
+    ) -> Staged:
+        """Copy one entry; Refused if it is neither a hand-in nor an archive."""
+        is_zip = own[-1].lower().endswith(".zip")
+        if not is_zip and (word := _why_not(own)) is not None:
+            raise Refused(word)
+        with archive.open(entry) as packed:
+            return Staged(own, self._keep(packed, own[-1], most), written=_when(entry))
 
     def _keep(self, file: BinaryIO, name: str, most: int = FILE_BYTES) -> Path:
         """Copy what a file holds, into a folder of its own; Refused if that is too much."""

@@ -24,11 +24,11 @@ FORMULA = ("=", "+", "-", "@")
 
 def gradebook(book: Book) -> str:
     """Give a row for each student and a column for each graded cell."""
-    cells = [cell.name for cell in book.cells]
-    lines = [["student", "total", *cells, "flags"]]
+    columns = book.columns
+    lines = [["student", "total", *columns.values(), "flags"]]
     alike = Counter(row.owner.name for row in book.rows)
     for row in book.rows:
-        points = [_points(row.marks.get(name)) for name in cells]
+        points = [_points(row.marks.get(place)) for place in columns]
         name, number = row.owner.name, row.owner.number
         name += f" ({number})" if alike[name] > 1 and number else ""
         lines.append([name, f"{row.total:g}", *points, "; ".join(row.flags)])
