@@ -226,7 +226,7 @@ WRONG_PASSES = {
     "no_scale": (whole(scale=lambda Q, V: 1), "Divide the scores of each block"),
     "no_scale by d_k": (whole(scale=lambda Q, V: 1 / Q.shape[1]), "√d_k"),
     "not_divided": (whole(end=lambda m, l, O: O), "O is a sum"),
-    "end_lost": (full_blocks, "7 keys in blocks of 3"),
+    "end_lost": (full_blocks, "11 keys in blocks of 4"),
     "one_block": (set_up_inside, "before the loop"),
     "one_block return": (returns_inside, "one block alone"),
     "blocks_averaged": (
