@@ -127,8 +127,9 @@ def runs_the_experiment(results: Any) -> str:
     swapped = read["narrower"][1].sum() >= read["wider"][1].sum()
     MISTAKES.fail_if(swapped, "runs_exchanged")
     record("runs", len(read))
-    return f"""Five models, four lengths. At {LENGTHS[-1]} symbols {shares[-1]:.0%} are right with the
-        base model and {read["wider"][0][-1]:.0%} with the wider one."""
+    wider = read["wider"][0][-1]
+    return f"""Five models, four lengths. At {LENGTHS[-1]} symbols {shares[-1]:.0%} are right with
+        the base model and {wider:.0%} with the wider one."""
 
 
 def _read_results(results: Any) -> Results:
