@@ -124,7 +124,7 @@ def runs_the_experiment(results: Any) -> str:
         MISTAKES.fail_if(len(alike) > 1, "same_model", names=" and ".join(map(repr, alike)))
     shares = read["base"][0]
     MISTAKES.fail_if(shares[0] <= shares[-1], "order")
-    swapped = read["narrower"][1].sum() >= read["wider"][1].sum()
+    swapped = read["narrower"][0].sum() >= read["wider"][0].sum()
     MISTAKES.fail_if(swapped, "runs_exchanged")
     record("runs", len(read))
     wider = read["wider"][0][-1]

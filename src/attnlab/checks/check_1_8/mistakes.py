@@ -90,8 +90,8 @@ MISTAKES = Mistakes(
         """,
     # The runs
     wrong_runs="Fill `results` with the five runs {right}, each with what `tested` gives: {what}.",
-    not_measured="""Repair share_by_position and bits_read first, then run the cell once more:
-        results[{name!r}] holds {what}.""",
+    not_measured="""Put in what `tested` gives, as it comes; where the bits are odd, repair
+        bits_read first and run the cell once more. Here results[{name!r}] holds {what}.""",
     same_model="""Train each model anew, with its own width, seed or kind: {names} have the same
         numbers at every length.""",
     runs_exchanged="""Look at which model stands under which name: the narrower one does better
