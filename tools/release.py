@@ -126,12 +126,14 @@ def wanted() -> dict[Path, str]:
     for path in sorted((ROOT / "solutions").glob("*.ipynb")):
         try:
             solution = with_setup(read(path), path.stem, address())
-            solution = with_contracts(with_points(solution, path.stem), path.stem)
+            solution = with_points(solution, path.stem)
         except Unreadable as error:
             raise ReleaseError(f"solutions/{path.name} cannot be read: {error}") from None
+        student_version(solution, f"solutions/{path.name}")  # what is wrong with cells comes first
+        require_checks(solution, path.stem)
+        solution = with_contracts(solution, path.stem)
         texts[path] = committed_form(nbformat.writes(solution))
         exercise = student_version(solution, f"solutions/{path.name}")
-        require_checks(solution, path.stem)
         texts[ROOT / "exercises" / path.name] = committed_form(nbformat.writes(exercise))
     return texts
 

@@ -1,10 +1,13 @@
 """How a check calls a student's function, and how it fails: with the case, kept for the student."""
 
 import linecache
+import re
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from IPython import get_ipython
 
 WIDTH = 88
 
@@ -96,7 +99,19 @@ def require(**values: Any) -> None:
     """Raise NotAttempted where a value is still the None or ``...`` that was handed out."""
     for name, value in values.items():
         if value is None or value is ...:
-            raise NotAttempted(f"`{name}` is still {value!r}")
+            raise NotAttempted(f"`{name}` is still {value!r}{_assigned(name) if not value else ''}")
+
+
+def _assigned(name: str) -> str:
+    """Tell of the last cell of this kernel that gave a name a value, where that was not None."""
+    shell = get_ipython()
+    cells = reversed(shell.user_ns.get("In", [])) if shell else ()
+    for cell in cells:
+        if found := re.search(rf"^ *{name} *= *(?!None\b|\.\.\.)(\S.*)", cell, re.MULTILINE):
+            comma = r" Write numbers with a point, as 0.5." if re.search(r"\d,\d", found[1]) else ""
+            return f""", although a cell says `{name} = {found[1][:40]}`: it ended with an error, or
+                what stands there returns None, as print and plt.show do.{comma}"""
+    return ", or what was assigned to it returns None, as print and plt.show do"
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 `attnlab.checks` says how a check uses this.
 """
 
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from attnlab.checks._errors import ERRORS, explain_error
 from nbmark.graded import CheckFailed, NotAttempted, call, require
 
 TOLERANCE = 1e-5  # between right results, float32 ones included
@@ -20,6 +22,14 @@ def differs(given: Any, right: Any, tolerance: float = TOLERANCE) -> bool:
     """Tell whether two arrays differ in shape or in a value; NaN differs from everything."""
     given, right = np.asarray(given), np.asarray(right)
     return given.shape != right.shape or not bool((np.abs(given - right) <= tolerance).all())
+
+
+def alike(given: Any, made: Any) -> bool:
+    """Tell whether numbers are those that a mistake makes, infinite ones and NaN included."""
+    given, made = np.asarray(given), np.asarray(made)
+    return given.shape == made.shape and np.allclose(
+        given, made, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True
+    )
 
 
 def agrees(given: Any, right: Any) -> bool:
@@ -56,19 +66,37 @@ class Mistakes:
                     yield cause, value
 
     def explain(
-        self, quantity: str, given: Any, *case: Any, same: Callable[[Any, Any], bool] = agrees
+        self, quantity: str, given: Any, *case: Any, same: Callable[[Any, Any], bool] = alike
     ) -> str | None:
         """Find the first cause that makes of a case the same as was given, if there is one."""
         return first_cause([given], [self.made(quantity, *case)], same)
 
+    def rivals(
+        self, quantity: str, given: Any, *case: Any, same: Callable[[Any, Any], bool] = alike
+    ) -> list[str]:
+        """Find all causes that make of a case the same as was given, in the table's order."""
+        with np.errstate(all="ignore"):
+            found = [cause for cause, made in self.made(quantity, *case) if same(given, made)]
+        return list(dict.fromkeys(found))
+
     def failure(
-        self, cause: str, example: str = "", seen: str = "", of: str = "", **facts: Any
+        self,
+        cause: str,
+        example: str = "",
+        seen: str = "",
+        of: str = "",
+        rivals: Sequence[str] = (),
+        **facts: Any,
     ) -> CheckFailed:
         """Make the failure: the mistake's sentence with `facts` in it, then what was seen here.
 
-        `of` stands in front, such as the name of what is wrong with a colon.
+        `of` stands in front, such as the name of what is wrong with a colon; `rivals` are causes
+        that what was seen fits as well.
         """
-        return CheckFailed(cause, f"{of} {self.table[cause].said.format(**facts)}", example, seen)
+        said = f"{of} {self.table[cause].said.format(**facts)}"
+        for other in rivals:
+            said += f" Or else: {self.table[other].said.format(**facts)}"
+        return CheckFailed(cause, said, example, seen)
 
     def fail_if(self, wrong: Any, cause: str, *shown: str, **facts: Any) -> None:
         """Raise `failure` where something is wrong."""
@@ -81,16 +109,17 @@ class Mistakes:
         try:
             yield
         except CheckFailed as failed:
-            if failed.cause not in causes:
+            general = failed.cause if failed.error is None else "raised"
+            if general not in causes:
                 raise
-            seen = failed.message if failed.cause == "raised" else ""
-            raise self.failure(causes[failed.cause], failed.example, seen) from None
+            seen = failed.found or failed.message if failed.error else ""
+            raise self.failure(causes[general], failed.example, seen) from None
 
 
 def first_cause(
     given: Sequence[Any],
     made: Iterable[Iterable[tuple[str, Any]]],
-    same: Callable[[Any, Any], bool] = agrees,
+    same: Callable[[Any, Any], bool] = alike,
 ) -> str | None:
     """Find the first cause that in every case, as `Mistakes.made` says, makes what was given."""
     with np.errstate(all="ignore"):
@@ -101,7 +130,8 @@ def first_cause(
 
 
 COMMON = Mistakes(
-    returns_nothing="`{name}` returns None. End it with a return statement.",
+    returns_nothing="""`{name}` returns None. End it with a return statement; what print and
+        plt.show give is None, too.""",
     mutates_input="""Your function changes its input {name}, and whoever called it goes on with
         wrong numbers. Work on a copy, such as x.clone() or x.copy(), or make a new array: x = x / y
         instead of x /= y.""",
@@ -118,11 +148,41 @@ def ask(function: Callable[..., Any], *args: Any, case: str = "", **kwargs: Any)
     """Call the student's function like `nbmark.graded.call`, without the warnings it causes."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        result = call(function, *args, case=case, **kwargs)
+        try:
+            result = call(function, *args, case=case, **kwargs)
+        except CheckFailed as failed:
+            raise _explained(failed, function, args, kwargs) from None
     if result is None:
         name = getattr(function, "__name__", "your function")
         raise COMMON.failure("returns_nothing", name=name)
     return result
+
+
+def _explained(failed: CheckFailed, function: Any, args: tuple, options: dict) -> CheckFailed:
+    """Say what an error in the student's code means, where that can be told."""
+    error = failed.error
+    found = explain_error(error, function, args) if error is not None else None
+    if found is None:
+        return failed
+    cause, facts = found
+    asked = f"{len(args)} without a name" + "".join(f", {name}=" for name in options)
+    said = ERRORS[cause].format(asked=asked, **facts)
+    explained = CheckFailed(cause, said, failed.example, failed.message)
+    explained.error = error
+    return explained
+
+
+@contextmanager
+def quiet_stderr() -> Iterator[None]:
+    """Keep what compiled libraries print on the standard error of the process to themselves."""
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def ask_with_any(
@@ -137,7 +197,7 @@ def ask_with_any(
         try:
             result = ask(function, given, *args, case=case)
         except CheckFailed as error:
-            if error.cause != "raised":
+            if error.error is None:
                 raise
             failed = failed or error
         else:
@@ -172,6 +232,14 @@ def read_array(name: str, value: Any, finite: bool = False) -> np.ndarray:
         raise COMMON.failure("no_numbers", name=name, kind=type(value).__name__) from None
     COMMON.fail_if(finite and not np.isfinite(array).all(), "not_finite", name=name)
     return array
+
+
+def grain_of(value: Any) -> float:
+    """Give how far rounding may move numbers between 0 and 1 of the type that they are kept in."""
+    while isinstance(value, list | tuple) and value:
+        value = value[0]
+    kind = str(getattr(value, "dtype", "")).removeprefix("torch.")
+    return {"bfloat16": 2**-8, "float16": 2**-11}.get(kind, 0.0)
 
 
 def read_number(name: str, value: Any) -> float:

@@ -4,6 +4,7 @@ The numbers are fixed, so a wrong answer is recognised by the numbers that it ho
 mistake is worked out here and compared with what the student wrote.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from attnlab.checks._diagnose import differs, first_cause, read_array, show
 from attnlab.checks._settings import Exercise
 from attnlab.checks.check_1_1.cases import PLAIN, SCALED, Case, V, terms_of
+from attnlab.checks.check_1_1.contracts import TOLD
 from attnlab.checks.check_1_1.mistakes import MISTAKES
 from nbmark.answers import record
 
@@ -43,7 +45,7 @@ def _graded(quantity: str, case: Case, points: int, shown: str) -> Callable[[Any
 
     test.__name__ = test.__qualname__ = f"{quantity}_{scale}_scale"
     test.__doc__ = f"Show that `{variable}` holds the right numbers: {shown}."
-    return exercise.check(points)(test)
+    return exercise.check(points, **TOLD[test.__name__])(test)
 
 
 def _require_right(name: str, quantity: str, given: Any, case: Case) -> None:
@@ -53,7 +55,7 @@ def _require_right(name: str, quantity: str, given: Any, case: Case) -> None:
     twice the tolerance on which the right value lies.
     """
     tolerance, right = TOLERANCE[quantity], getattr(case, quantity)
-    numbers = read_array(name, given, finite=True)
+    numbers = _read(name, given, len(right.shape))
     if quantity == "entropy" and numbers.shape in {(2, 1), (1, 2)}:
         numbers = numbers.ravel()  # a column or a row of two numbers says the same
     fits = numbers.shape == right.shape
@@ -73,14 +75,66 @@ def _require_right(name: str, quantity: str, given: Any, case: Case) -> None:
     raise MISTAKES.failure("value", _show(numbers), of=of, remedy=REMEDY[quantity])
 
 
+def _read(name: str, given: Any, axes: int) -> np.ndarray:
+    """Read numbers; axes of length 1 in front of the right ones say nothing."""
+    text = _text_in(given)
+    MISTAKES.fail_if(text is not None, "number_as_text", name=name, text=text)
+    numbers = read_array(name, given, finite=True)
+    while numbers.ndim > axes and numbers.shape[0] == 1:
+        numbers = numbers[0]
+    return numbers
+
+
+def _text_in(given: Any) -> str | None:
+    """Find a number that is written as text in a form that does not read as one."""
+    if isinstance(given, str):
+        return (
+            given
+            if re.fullmatch(r"\s*-?\d+([.,]\d+)?\s*%?\s*", given) and not _reads(given)
+            else None
+        )
+    if isinstance(given, list | tuple) or (
+        isinstance(given, np.ndarray) and given.dtype.kind in "UO"
+    ):
+        return next(filter(None, map(_text_in, given)), None)
+    return None
+
+
+def _reads(text: str) -> bool:
+    try:
+        return float(text) is not None
+    except ValueError:
+        return False
+
+
+def _decimals(numbers: np.ndarray) -> int:
+    """Count the decimals that numbers were written with; three stand for more."""
+    return next((d for d in range(3) if np.allclose(numbers, numbers.round(d), 0, 1e-9)), 3)
+
+
 def _explain(name: str, quantity: str, given: np.ndarray, case: Case, tolerance: float) -> None:
-    """Fail with the mistake that leads to these numbers, made here or in the weights before."""
+    """Fail with the mistake that leads to these numbers, made here or in the weights before.
+
+    Numbers of three decimals tell causes apart that fewer do not: they are compared closely first.
+    """
+    written = {0: 0.51, 1: 0.051, 2: 0.0055, 3: 0.0011}[_decimals(given)]
+    for closeness in dict.fromkeys((min(written, tolerance), tolerance, max(written, tolerance))):
+        _explain_within(name, quantity, given, case, closeness)
+
+
+def _explain_within(
+    name: str, quantity: str, given: np.ndarray, case: Case, tolerance: float
+) -> None:
+    """Fail with the mistakes that lead to these numbers within a tolerance: rivals are offered."""
 
     def same(given: np.ndarray, wrong: np.ndarray) -> bool:
         return not differs(given, wrong, tolerance * (wrong.max() if wrong.max() > 10 else 1))
 
-    cause, of = MISTAKES.explain(quantity, given, case, same=same), f"`{name}`:"
-    if cause is None and quantity != "weights":
+    causes, of = MISTAKES.rivals(quantity, given, case, same=same), f"`{name}`:"
+    if causes:
+        raise MISTAKES.failure(causes[0], _show(given), of=of, rivals=causes[1:3])
+    cause = None
+    if quantity != "weights":
         weights = [(key, w) for key, w in MISTAKES.made("weights", case) if w.shape == (2, 3)]
         if quantity == "output":
             made = [(key, w @ V) for key, w in weights]

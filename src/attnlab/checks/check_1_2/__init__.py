@@ -9,23 +9,34 @@ from typing import Any
 
 import numpy as np
 import torch
+from matplotlib.ticker import ScalarFormatter
 from torch import Tensor
 
 from attnlab.checks._diagnose import (
+    TOLERANCE,
     agrees,
     ask,
     ask_with_any,
     differs,
     first_cause,
+    grain_of,
     read_array,
     read_number,
     show,
     show_wrong_row,
 )
-from attnlab.checks._figures import has_axis_labels, heat_maps, read_figures
+from attnlab.checks._figures import (
+    contour_maps,
+    has_axis_labels,
+    heat_maps,
+    is_turned,
+    names_queries_and_keys,
+    read_figures,
+)
 from attnlab.checks._settings import Exercise
 from attnlab.checks.check_1_2 import leaks
 from attnlab.checks.check_1_2.cases import Case, draw_module, draw_tokens, only, wrong_masks
+from attnlab.checks.check_1_2.contracts import TOLD
 from attnlab.checks.check_1_2.mistakes import FUTURE, MISTAKES
 from attnlab.masks import make_causal_mask
 from attnlab.multihead import MultiHeadAttention
@@ -37,7 +48,7 @@ SIZE = 6  # of the matrices in which weight on the future is looked for
 exercise = Exercise("1.2")
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["takes_the_weights_of_one_head"])
 def takes_the_weights_of_one_head(head_weights: Callable[..., Any]) -> str:
     """Show that the function gives any head's weights, with any mask and without one."""
     rng = case_rng("takes_the_weights_of_one_head")
@@ -49,15 +60,17 @@ def takes_the_weights_of_one_head(head_weights: Callable[..., Any]) -> str:
         case = Case(draw_module(rng), draw_tokens(rng, length), mask, head)
         asked, name = ({"head": head}, f", head={head}") if head else ({}, "")
         name = f"head_weights(mha, x, mask{name})"
-        weights = _read_weights(name, ask(head_weights, *case[:3], **asked), case)
-        _require_weights(name, weights, case)
-        record(f"weights_{index}", weights)
+        given = ask(head_weights, *case[:3], **asked)
+        weights = _read_weights(name, given, case)
+        _require_weights(name, weights, case, grain_of(given))
+        record(f"weights_{index}", case.right[case.head])
     return "You can take the weights of any head, with any mask and without one."
 
 
 def _read_weights(name: str, given: Any, case: Case) -> np.ndarray:
     """Read a matrix of weights, (S, S)."""
-    MISTAKES.fail_if(isinstance(given, tuple), "returns_pair", name=name)
+    pair = isinstance(given, tuple) and len(given) == 2 and hasattr(given[0], "shape")
+    MISTAKES.fail_if(pair, "returns_pair", name=name)
     weights = read_array(name, given)
     S, d_model = case.x.shape[1:]
     cause = "output_for_weights" if weights.shape[-2:] == (S, d_model) else "wrong_shape"
@@ -65,16 +78,16 @@ def _read_weights(name: str, given: Any, case: Case) -> np.ndarray:
     return weights
 
 
-def _require_weights(name: str, weights: np.ndarray, case: Case) -> None:
+def _require_weights(name: str, weights: np.ndarray, case: Case, grain: float = 0.0) -> None:
     """Fail unless weights, (S, S), are those that the head of a case gives."""
     right = case.right[case.head]
-    if differs(weights, right):
+    if differs(weights, right, max(TOLERANCE, grain)):
         cause = MISTAKES.explain("weights", weights, case)
         cause = cause or ("value" if differs(weights, right, 6e-3) else "rounded")
         raise MISTAKES.failure(cause, show_wrong_row(weights, right), name=name, head=case.head)
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["finds_weight_on_the_future"])
 def finds_weight_on_the_future(max_future_weight: Callable[..., Any]) -> str:
     """Show that the function finds weight above the diagonal wherever it is, and nothing else."""
     rng = case_rng("finds_weight_on_the_future")
@@ -115,7 +128,7 @@ def _require_found(function: Callable[..., Any], matrices: list[np.ndarray]) -> 
             raise MISTAKES.failure(cause or other, show(4, weights=matrix), seen, **facts)
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["mask_hides_the_future"])
 def mask_hides_the_future(w_causal: Any, w_full: Any, mha: MultiHeadAttention, x: Tensor) -> str:
     """Show that the two maps are those of head 0 with and without the causal mask."""
     require(w_causal=w_causal, w_full=w_full)
@@ -124,41 +137,62 @@ def mask_hides_the_future(w_causal: Any, w_full: Any, mha: MultiHeadAttention, x
     full = _read_weights("w_full", w_full, free)
     causal = [agrees(weights, np.tril(weights)) for weights in (masked, full)]
     MISTAKES.fail_if(causal == [False, True], "swapped")
-    _require_weights("w_full", full, free)
-    _require_weights("w_causal", masked, Case(mha, x, make_causal_mask(x.shape[1])))
-    record("w_full", full)
-    record("w_causal", masked)
+    causal = Case(mha, x, make_causal_mask(x.shape[1]))
+    _require_weights("w_full", full, free, grain_of(w_full))
+    _require_weights("w_causal", masked, causal, grain_of(w_causal))
+    record("w_full", free.right[0])
+    record("w_causal", causal.right[0])
     share = np.triu(full, 1).sum(-1).mean()
     return f"""Every weight above the diagonal of `w_causal` is 0. Without the mask a query
         of head 0 gives {share:.0%} of its weight to the future, on average."""
 
 
-@exercise.check(points=1)
+@exercise.check(points=1, **TOLD["figure_shows_maps_and_difference"])
 def figure_shows_maps_and_difference(fig: Any, w_causal: Any, w_full: Any) -> str:
     """Show that the figure has three heat maps: both maps and their difference, with labels."""
     require(fig=fig, w_causal=w_causal, w_full=w_full)
     figures = read_figures(fig)
     masked, full = read_array("w_causal", w_causal), read_array("w_full", w_full)
     MISTAKES.fail_if(agrees(masked, full), "same_maps")
-    shown = list(heat_maps(figures, len(full)))
+    shown = [(ax, data, data) for ax, data in heat_maps(figures, len(full))]
+    shown += contour_maps(figures, len(full))
     MISTAKES.fail_if(not shown, "no_heat_maps")
     lost = full - masked
     wanted = {"w_causal": [masked], "w_full": [full], "their difference": [lost, -lost, abs(lost)]}
     for name, forms in wanted.items():
-        if any(agrees(data, form) for _, data in shown for form in forms):
-            continue
-        turned = [ax for ax, data in shown if any(agrees(data, form.T) for form in forms)]
-        MISTAKES.fail_if(not turned, "missing_panel", name=name)
-        on_purpose = "quer" in turned[0].get_xlabel().lower()  # where the axes are named so
-        MISTAKES.fail_if(not on_purpose, "transposed", name=f"Your picture of {name}")
+        _require_panel(name, [unit * form for form in forms for unit in (1, 100)], shown)
     MISTAKES.fail_if(not has_axis_labels(figures), "no_labels")
+    MISTAKES.fail_if(not names_queries_and_keys(figures), "other_labels")
     record("panels", list(wanted))
     return """Your figure shows both maps and their difference, and its axes have names. On and
         below the diagonal the causal map is the larger: what the future loses, the rest of its row
         gets."""
 
 
-@exercise.check(points=3)
+def _require_panel(name: str, forms: list[np.ndarray], shown: list[tuple]) -> None:
+    """Fail unless one of the pictures shows one of these matrices, the right way up."""
+
+    def shows(low: np.ndarray, high: np.ndarray, form: np.ndarray) -> bool:
+        hits = ((low - 1e-4 <= form) & (form <= high + 1e-4)).mean()
+        return hits == 1 or (low is not high and hits > 0.85)  # contours pass places at an angle
+
+    def places(turn: Callable[[np.ndarray], np.ndarray]) -> list[Any]:
+        return [ax for ax, low, high in shown if any(shows(low, high, turn(f)) for f in forms)]
+
+    upright, in_reverse = places(lambda form: form), places(np.flipud)
+    swapped = places(np.transpose)
+    if any(not is_turned(ax) for ax in upright) or any(map(is_turned, in_reverse)):
+        return
+    if any("quer" in ax.get_xlabel().lower() for ax in swapped):  # where the axes are named so
+        return
+    if in_reverse and not isinstance(in_reverse[0].yaxis.get_major_formatter(), ScalarFormatter):
+        return
+    MISTAKES.fail_if(upright or in_reverse, "upside_down", name=name)
+    MISTAKES.fail_if(not swapped, "missing_panel", name=name)
+    raise MISTAKES.failure("transposed", name=f"Your picture of {name}")
+
+
+@exercise.check(points=3, **TOLD["leak_is_measured"])
 def leak_is_measured(max_leak: Callable[..., Any]) -> str:
     """Show that the measure finds every leak, in the outputs themselves, and nothing else."""
     rng = case_rng("leak_is_measured")

@@ -58,16 +58,26 @@ def wrong_masks(length: int) -> dict[str, Tensor | None]:
     }
 
 
+class Calls(list[tuple[Tensor, Tensor | None]]):
+    """The values and the mask of each call of a module, and of copies that are made of it."""
+
+    def __deepcopy__(self, memo: dict) -> "Calls":
+        return self
+
+
 class Rigged(MultiHeadAttention):
     """Gives honest weights, and as output i the sum of the tokens that row i of `reads` names.
 
-    Any change of the tokens `downwards_from`, whatever its sign, makes the outputs smaller.
+    Any change of the tokens `downwards_from`, whatever its sign, makes the outputs smaller. With
+    `component` no other component of an output reads any but its own token.
     """
+
+    component: int | None = None
 
     def __init__(self, reads: Tensor, downwards_from: Tensor | None = None) -> None:
         super().__init__(D_MODEL, N_HEADS)
         self.reads, self.start = reads, downwards_from  # (S, S) of 0 and 1; (1, S, d_model)
-        self.calls: list[tuple[Tensor, Tensor | None]] = []  # the values and the mask of each
+        self.calls = Calls()
 
     def forward(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
@@ -78,7 +88,11 @@ class Rigged(MultiHeadAttention):
         if self.start is not None:
             change = value - self.start
             value = -torch.maximum(2 * change, -change)  # no derivative of 0 anywhere
-        return self.reads @ value, weights
+        output = self.reads @ value
+        if self.component is not None:
+            leaked, output = output, value.clone()
+            output[..., self.component] = leaked[..., self.component]
+        return (output if self.start is None else output + self.start), weights
 
     def changed(self, x: Tensor) -> list[int]:
         """Give how many tokens of the values were no longer those of x, for each call."""

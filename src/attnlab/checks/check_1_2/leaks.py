@@ -8,7 +8,14 @@ import torch
 from torch import Tensor
 
 from attnlab.checks._diagnose import ask, read_number, require_unchanged
-from attnlab.checks.check_1_2.cases import Rigged, draw_module, draw_tokens, only, wrong_masks
+from attnlab.checks.check_1_2.cases import (
+    D_MODEL,
+    Rigged,
+    draw_module,
+    draw_tokens,
+    only,
+    wrong_masks,
+)
 from attnlab.checks.check_1_2.mistakes import MISTAKES, TURNS
 from attnlab.masks import make_causal_mask
 from attnlab.multihead import MultiHeadAttention
@@ -77,8 +84,8 @@ def require_alarm_at_wrong_masks(function: Measure, rng: np.random.Generator) ->
 def require_alarm_at_hidden_leaks(function: Measure, rng: np.random.Generator) -> None:
     """Fail unless leaks are found that no weight shows, from any token to any output before it."""
     x, causal = draw_tokens(rng, LENGTH), make_causal_mask(LENGTH)
-    to_come = torch.ones(LENGTH, LENGTH).triu(1)
-    probe = Rigged(to_come)
+    to_come, own = torch.ones(LENGTH, LENGTH).triu(1), torch.eye(LENGTH)
+    probe = Rigged(to_come + own)  # and itself: no output is 0, which none could be relative to
     everywhere = leak(function, probe, x, causal)
     cause = "reads_weights" if everywhere == 0 else "change_too_small"
     if everywhere < SOMETHING and len(probe.calls) > 1 and not any(probe.changed(x)):
@@ -91,10 +98,20 @@ def require_alarm_at_hidden_leaks(function: Measure, rng: np.random.Generator) -
     MISTAKES.fail_if(downwards < SOMETHING, "no_abs", seen=seen)
     places = [(0, 1), (LENGTH - 2, LENGTH - 1), (0, LENGTH - 1)]
     places += [(token - 2, token) for token in range(2, LENGTH - 1)]
-    found = [leak(function, Rigged(only(*place, LENGTH)), x, causal) for place in places]
+    found = [leak(function, Rigged(only(*place, LENGTH) + own), x, causal) for place in places]
     for (output, token), value in zip(places, found, strict=True):
         facts = {"output": output, "token": token, "last": LENGTH - 1, "found": value}
         MISTAKES.fail_if(value < SOMETHING, "misses_pairs", **facts)
     # token 1 has one output before it: a mean is a maximum there
     seen = "less is measured where one output leaks than where all leak just as much."
     MISTAKES.fail_if(everywhere > 6 * max(found[1:]), "not_the_maximum", seen=seen)
+    for component in (0, int(rng.integers(1, D_MODEL - 1)), D_MODEL - 1):
+        one = Rigged(to_come + own)
+        one.component = component
+        moved = leak(function, one, x, causal)
+        seen = f"{moved:.3g} of a leak into component {component} of the outputs."
+        MISTAKES.fail_if(moved < SOMETHING, "one_component", seen=seen)
+    faint = leak(function, Rigged(own + 0.02 * to_come), x, causal)
+    strong = leak(function, Rigged(own + 2 * to_come), x, causal)
+    seen = f"{faint:.3g} of a faint leak and {strong:.3g} of one that is 100 times as strong."
+    MISTAKES.fail_if(strong < 1.2 * faint, "not_a_distance", seen=seen)

@@ -5,6 +5,7 @@ matrix. What a measure of leaks does wrong is seen in how it calls a module; see
 """
 
 import numpy as np
+import torch
 
 from attnlab.checks._diagnose import Mistake, Mistakes
 from attnlab.checks.check_1_2.cases import Case
@@ -14,6 +15,7 @@ RUN = "mha(x, x, x, mask)"
 FUTURE = "Row i holds what query i reads, so the future is where the column j is larger than i."
 TURNS = "Change every token t in turn, from 1 on, and look at all outputs before t."
 THREE_TIMES = "Hand it on three times: mha(changed, changed, changed, mask)."
+SPREADS = np.std, np.var, np.median
 BEFORE = "may move: compare [:, :t], which ends before t."
 
 
@@ -34,6 +36,15 @@ def _masked_late(case: Case) -> np.ndarray:
     return case.weights(None)[case.head] * allowed
 
 
+def _softmax(weights: np.ndarray) -> np.ndarray:
+    return np.exp(weights) / np.exp(weights).sum(-1, keepdims=True)
+
+
+def _strict(case: Case) -> np.ndarray:
+    mask = torch.ones(case.x.shape[1], case.x.shape[1], dtype=torch.bool).tril(-1)
+    return case.weights(mask)[case.head]
+
+
 MISTAKES = Mistakes(
     # The weights of one head
     returns_pair=f"""`{{name}}` is what the module returns, output and weights. Take it apart:
@@ -46,6 +57,19 @@ MISTAKES = Mistakes(
         `w_causal` to the one with it.""",
     head_ignored=Mistake("""Your function gives the weights of head 0 whatever head it is asked for.
         Use its argument head as the index.""").makes(weights=lambda case: case.right[0]),
+    sum_over_heads=Mistake("""You add up the heads. Take the weights of one: the second axis of the
+        module's weights counts heads.""").makes(
+        weights=lambda case: [case.right.sum(0), case.right.max(0), case.right.min(0)]
+    ),
+    softmax_twice=Mistake("""A softmax of weights: they are one already. Give them as the module
+        returns them.""").makes(weights=lambda case: _softmax(case.right[case.head])),
+    percent=Mistake("""These are percentages. Give shares, as the module returns them.
+        """).makes(
+        weights=lambda case: 100 * case.right[case.head],
+        future=lambda weights: 100 * _above(weights).max(),
+    ),
+    strictly_before=Mistake("""The diagonal is masked, too. A query may read itself: hand on the
+        mask as it is.""").makes(weights=_strict),
     mean_over_heads=Mistake("""You average over the heads. Take the weights of one: the second axis
         of the module's weights counts heads.""").makes(weights=lambda case: case.right.mean(0)),
     transposed=Mistake("""{name} is transposed. Queries run downwards and keys to the right: a row
@@ -77,6 +101,14 @@ MISTAKES = Mistakes(
         """).makes(future=lambda weights: 0.0),
     misses_neighbour=Mistake(f"""You miss the weight in row {{row}}, column {{column}}. {FUTURE}
         """).makes(future=lambda weights: np.triu(weights, 2).max()),
+    sum_of_row=Mistake("""Look for the largest single weight, not for the query that gives most to
+        the future in all.""").makes(future=lambda weights: np.triu(weights, 1).sum(1).max()),
+    standard_deviation=Mistake("""Take the largest weight on the future, not how its weights are
+        spread, and not their median.""").makes(
+        future=lambda weights: [
+            f(a) for a in (_above(weights), np.triu(weights, 1)) for f in SPREADS
+        ]
+    ),
     sum_not_max=Mistake("""Take the largest weight on the future, not their sum.
         """).makes(future=lambda weights: _above(weights).sum()),
     mean_not_max=Mistake("""Take the largest weight on the future, not their mean.
@@ -92,6 +124,11 @@ MISTAKES = Mistakes(
         for instance with axes[0].imshow(w_causal).""",
     missing_panel="""None of your heat maps shows {name}. Draw w_causal, w_full, and w_causal -
         w_full or the reverse.""",
+    upside_down="""Your picture of {name} has the first query at the bottom. Queries run downwards:
+        imshow does so by itself, and after pcolormesh, contourf or origin="lower" it is
+        ax.invert_yaxis().""",
+    other_labels="""The names of the axes do not say which holds queries and which holds keys: for
+        instance ax.set(xlabel="key", ylabel="query").""",
     no_labels="""Name the axes: a reader cannot tell queries from keys. For instance
         ax.set(xlabel="key", ylabel="query").""",
     # What a measure of leaks finds where there is none
@@ -118,7 +155,11 @@ MISTAKES = Mistakes(
     values_unchanged=f"""You hand the changed copy on as query or key alone, but this module leaks
         through its values. {THREE_TIMES}""",
     reads_weights=f"Compare *outputs*, before and after a change. {TURNS}",
-    misses_pairs=f"""Here output {{output}} of 0 ... {{last}} reads token {{token}} and no other,
+    one_component="""Look at all components of the outputs, not at one: take the largest over the
+        last axis, too.""",
+    not_a_distance="""Return how far the outputs move. A truth value, the number of a token or a
+        count does not say whether a leak is faint or strong.""",
+    misses_pairs=f"""Here output {{output}} of 0 ... {{last}} reads token {{token}} and its own,
         which gives {{found:.3g}}. {TURNS}""",
     not_the_maximum="Take the largest over all t and all outputs before it, no mean and no sum.",
 )

@@ -19,6 +19,10 @@ class Case:
         self.scores = self.raw / self.root
         self.both = self.scores, self.raw  # the scale may be missing besides
         self.shifted = [scores - scores.max(-1, keepdims=True) for scores in self.both]
+        self.reshaped = Q @ K.reshape(K.shape[::-1])  # where K is not transposed
+        lengths = [np.linalg.norm(matrix, axis=-1) for matrix in (Q, K)]
+        self.cosines = self.raw / np.outer(*lengths)
+        self.squares = lengths[0][:, None] ** 2 + lengths[1] ** 2 - 2 * self.raw  # distances
         self.allowed = np.broadcast_to(True if mask is None else mask, self.raw.shape)
 
     def arguments(self) -> dict[str, np.ndarray]:

@@ -21,11 +21,38 @@ def _shares(scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     return softmax(np.where(allowed, scores, -np.inf))
 
 
+def _own_masks(case: Case, scores: np.ndarray) -> list:
+    """Give weights under causal masks that nobody passed in, with or without the one that was."""
+    masks = [np.tri(*scores.shape, k, dtype=bool) for k in (0, -1)]
+    with_given = [mask & case.allowed for mask in masks]
+    return [w for m in (*masks, *with_given) for w in (_shares(scores, m), _finite(scores, m))]
+
+
+def _finite(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return softmax(np.where(mask, scores, -1e9))
+
+
+def _divided(parts: np.ndarray) -> np.ndarray:
+    return parts / parts.sum(-1, keepdims=True)
+
+
 MISTAKES = Mistakes(
     # How the function works, and the form of what it returns
     not_numpy="""NumPy alone is asked for: write scores, softmax and weighted mean
         yourself, with numpy and nothing else, and return arrays.""",
-    hard_coded="Your weights are the same whatever Q and K hold. Compute them from Q and K.",
+    hard_coded="""The weights are the same whatever Q and K hold. Compute them from Q and K, the
+        arguments, not from variables of the notebook.""",
+    argument_unused="""Nothing changes where {name} does. Use the argument {name}, not a variable of
+        the notebook and not what an earlier call has left.""",
+    not_repeatable="""Two calls with the same Q, K and V give different results. Leave out dropout
+        and all that is random, and keep nothing from call to call: a default such as cache={{}} is
+        made once and remembers.""",
+    argument_order="""The arguments come as Q, K, V, mask. Your function takes them in another
+        order: {order} would be right. (Keras has the value before the key.)""",
+    mask_is_none="""Without a mask, mask is None, and None counts as False: np.where(None, ...)
+        blocks everything. Mask under a condition alone: if mask is not None.""",
+    hard_coded_sizes="""The sizes 5, 7, 4 and 6 stand in your function as numbers. Take all sizes
+        from the shapes of Q, K and V.""",
     returns_output_only="Your function returns one {kind}. Return two things: output, weights.",
     wrong_number="Your function returns {number} things. Return two: output, weights.",
     masked_array="""Your {name} is a masked array, whose blocked places hold anything. Put zeros
@@ -47,12 +74,39 @@ MISTAKES = Mistakes(
     mask_added=Mistake("""You add the mask to the scores. True counts as 1 there, which blocks
         nothing: choose with np.where(mask, scores, -np.inf).
         """).makes(masked=lambda c: softmax(c.scores + c.allowed)),
-    mask_not_used=Mistake("""You apply a causal mask of your own. Apply the one that is passed in.
-        """).makes(masked=lambda c: _shares(c.scores, np.tri(*c.raw.shape, dtype=bool))),
+    mask_not_used=Mistake("""A causal mask of its own is at work here. Apply the one that is passed
+        in, and none where none is.
+        """).makes(
+        masked=lambda c: _own_masks(c, c.scores),
+        weights=lambda c: [w for s in c.both for w in _own_masks(c, s)],
+    ),
+    mask_by_key=Mistake("""Whole keys are blocked, for all queries alike. A mask has a row for each
+        query: choose place by place, np.where(mask, scores, -np.inf).
+        """).makes(
+        masked=lambda c: [
+            _shares(c.scores, np.broadcast_to(kept, c.raw.shape))
+            for kept in (c.allowed.any(0), c.allowed.all(0), c.allowed[0], c.allowed[-1])
+        ]
+    ),
+    mask_by_query=Mistake("""Whole queries are blocked, for all keys alike. A mask has a column for
+        each key: choose place by place, np.where(mask, scores, -np.inf).
+        """).makes(
+        masked=lambda c: [
+            _shares(c.scores, np.broadcast_to(kept[:, None], c.raw.shape))
+            for kept in (c.allowed.any(1), c.allowed.all(1), c.allowed[:, 0])
+        ]
+    ),
+    mask_infinite_weights=Mistake("""Finished weights are set to minus infinity, or to a large
+        negative number. That belongs on the scores: mask them before the softmax.
+        """).makes(
+        masked=lambda c: [
+            np.where(c.allowed, softmax(c.scores), low) for low in (-np.inf, -1e9, -1e10, -1e4)
+        ]
+    ),
     mask_transposed=Mistake("""You read the mask with its axes swapped. As in the scores, rows are
         queries and columns keys.""").makes(masked=lambda c: _shares(c.scores, c.allowed.T)),
-    mask_not_broadcast="""Your function fails with a mask of one row, for all queries. Use np.where,
-        which broadcasts, or begin with np.broadcast_to(mask, scores.shape).""",
+    mask_not_broadcast="""A mask may broadcast: one row for all queries, one column for all keys.
+        Use np.where, which broadcasts, or begin with np.broadcast_to(mask, scores.shape).""",
     mask_finite="""Block with minus infinity, -np.inf: a finite number is too small, or cancels
         where all scores have it.""",
     mask_after_softmax_renormalised="""The mask comes too late: a huge score at a blocked key ruins
@@ -71,6 +125,30 @@ MISTAKES = Mistakes(
         first.""").makes(weights=lambda c: [s / s.sum(-1, keepdims=True) for s in c.both]),
     scale_after_softmax=Mistake("""Your rows sum to 1/√d_k. The scale belongs on the scores, before
         the softmax.""").makes(weights=lambda c: [softmax(s) / c.root for s in c.both]),
+    log_softmax=Mistake("""These are the logarithms of the weights, log-softmax. Take the softmax
+        itself.""").makes(weights=lambda c: [np.log(softmax(s)) for s in c.both]),
+    softmax_twice=Mistake("""The softmax is applied twice. Apply it to the scores, once.
+        """).makes(weights=lambda c: [softmax(softmax(s)) for s in c.both]),
+    relu_shares=Mistake("""The exponential is missing: scores below 0 are cut off at 0 and the rest
+        divided by its sum. Take np.exp of each score, then divide.
+        """).makes(weights=lambda c: [_divided(np.maximum(s, 0)) for s in c.both]),
+    absolute_shares=Mistake("""The exponential is missing: sizes or squares of the scores are
+        divided by their sum. Take np.exp of each score, then divide.
+        """).makes(weights=lambda c: [_divided(a) for s in c.both for a in (abs(s), s**2)]),
+    reshaped=Mistake("""K.reshape is no transpose: it keeps the numbers in their order and breaks up
+        the keys. Write K.T, or np.swapaxes(K, -2, -1).
+        """).makes(weights=lambda c: [softmax(s) for s in (c.reshaped, c.reshaped / c.root)]),
+    product_of_norms=Mistake("""The scores are divided by the lengths of Q and K, which makes
+        cosines of them. Divide by √d_k alone.
+        """).makes(weights=lambda c: [softmax(s) for s in (c.cosines, c.cosines / c.root)]),
+    distances=Mistake("""The scores are distances between queries and keys. Take dot products,
+        Q @ K.T.""").makes(
+        weights=lambda c: [
+            softmax(-d / r) for d in (c.squares, c.squares**0.5) for r in (1, 2, c.root)
+        ]
+    ),
+    rounded=Mistake("""The weights are rounded. Return them as they are computed.
+        """).makes(weights=lambda c: [softmax(c.scores).round(k) for k in (1, 2, 3, 4, 5)]),
     max_of_columns=Mistake("""You subtract the largest score of each column, which changes the
         shares within a row. Subtract that of the row: max(axis=-1, keepdims=True).
         """).makes(weights=lambda c: softmax(c.scores - c.scores.max(0))),
@@ -84,8 +162,9 @@ MISTAKES = Mistakes(
         {SCALE}""").makes(scale=lambda c: c.root**-2),
     scale_inverted=Mistake(f"""Your scores are multiplied by √d_k. {SCALE}
         """).makes(scale=lambda c: c.root),
-    exponential_base=Mistake("""You raise 2 to the scores. The softmax takes e to the scores:
-        np.exp.""").makes(scale=lambda c: np.log(2) / c.root),
+    exponential_base=Mistake("""Another number than e is raised to the scores, such as 2 or 10. The
+        softmax takes e to the scores: np.exp.
+        """).makes(scale=lambda c: [np.log(b) / r for b in (2, 10) for r in (c.root, 1)]),
     scale_wrong_d=Mistake(f"""You scale by the root of another size: V's width, or how many queries
         or keys there are. {SCALE}
         """).makes(scale=lambda c: [n**-0.5 for n in (c.V.shape[1], len(c.K), len(c.Q))]),
@@ -105,6 +184,8 @@ MISTAKES = Mistakes(
         0. Subtract from each row its largest score first; that leaves the weights as they are.""",
     scores_clipped="""Large scores lose their differences, as if cut off at a limit. Subtract from
         each row its largest score instead.""",
+    shift_not_max="""Where a row holds very different scores, it is its largest score that has to be
+        subtracted, not the mean, the least or the first: then no exponential exceeds 1.""",
     global_max="""You subtract one number from all rows, so a row far below it underflows to 0 / 0.
         Subtract from each row its own largest score: max(axis=-1, keepdims=True).""",
     # The output beside weights that are right
@@ -112,6 +193,18 @@ MISTAKES = Mistakes(
         they mix are the values: weights @ V.""").makes(output=lambda c, weights: weights @ c.K),
     output_from_scores=Mistake("""Your output multiplies V by the scores. Multiply it by the
         weights.""").makes(output=lambda c, weights: [s @ c.V for s in c.both]),
+    output_elementwise=Mistake("""The output is not the matrix product of weights and values. Write
+        weights @ V: each row a mean of all values.
+        """).makes(
+        output=lambda c, weights: [
+            np.repeat(weights.sum(-1, keepdims=True), c.V.shape[1], 1),
+            np.repeat(c.V.mean(0, keepdims=True), len(weights), 0),
+            np.repeat(c.V.sum(0, keepdims=True), len(weights), 0),
+        ]
+    ),
+    best_value=Mistake("""The output is the value of each query's best key. It is the mean of all
+        values by their weights: weights @ V.
+        """).makes(output=lambda c, weights: c.V[weights.argmax(-1)]),
     output_ignores_mask=Mistake("""Your weights follow the mask, but your output does not. Compute
         it from the masked weights.""").makes(output=lambda c, weights: softmax(c.scores) @ c.V),
     output_scaled=Mistake("""Your output is a fraction of the weighted mean. The weights sum to 1
@@ -122,7 +215,7 @@ MISTAKES = Mistakes(
     output_value="""Your weights are right, but your output is not their weighted mean of the
         values. Return weights @ V.""",
     # What fits no other cause
-    imprecise="It is close, but not to 1e-5. Do not round, and work in float32 or float64.",
+    imprecise="Close, but not to 1e-5. Do not round, and work in float32 or float64.",
     value="""Your weights are not the softmax of QKᵀ / √d_k. Compare the scores of the case below
         with yours first, then the softmax of one row.""",
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from attnlab.checks.check_1_3.mistakes import MISTAKES
 
-FRAMEWORKS = {"torch", "attnlab"}  # forbidden as text too, as in import_module("torch")
+FRAMEWORKS = {"torch", "attnlab"}  # forbidden as text of an import too: import_module("torch")
 
 
 def require_numpy_only(function: Callable[..., Any]) -> None:
@@ -69,10 +69,11 @@ def _names_in(code: CodeType) -> Iterator[tuple[str, str]]:
             yield "import", instruction.argval
         elif instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
             yield "global", instruction.argval
+    imports = {"import_module", "__import__", "modules", "exec", "eval"} & {*code.co_names}
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _names_in(constant)
-        elif isinstance(constant, str) and _root(constant) in FRAMEWORKS:
+        elif isinstance(constant, str) and imports and _root(constant) in FRAMEWORKS:
             yield "import", constant
 
 

@@ -10,10 +10,11 @@ from torch import Tensor, nn
 
 from attnlab import sequence_labelling, tasks
 from attnlab.checks._diagnose import ask, read_array, show
-from attnlab.checks._figures import heat_maps, read_figures
+from attnlab.checks._figures import colour_scales, heat_maps, is_turned, read_figures
 from attnlab.checks._settings import Exercise
 from attnlab.checks.check_1_4.cases import close, draw_encoder, draw_maps, maps_of, recompute
 from attnlab.checks.check_1_4.compare import compare
+from attnlab.checks.check_1_4.contracts import TOLD
 from attnlab.checks.check_1_4.mistakes import MISTAKES
 from attnlab.checks.check_1_4.roles import check_roles
 from attnlab.transformer import TransformerEncoder
@@ -25,7 +26,7 @@ SYMBOLS, HALF = 8, 10  # the notebook's task
 exercise = Exercise("1.4")
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["returns_all_maps"])
 def returns_all_maps(attention_maps: Callable) -> str:
     """Show that the function gives every layer's maps, for models of several sizes."""
     rng = case_rng("maps")
@@ -51,12 +52,13 @@ def returns_all_maps(attention_maps: Callable) -> str:
     return "Your function gives the maps of every layer, sequence and head, for any model."
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["shows_twenty_maps"])
 def shows_twenty_maps(fig: Any, model: TransformerEncoder, sequences: Tensor) -> str:
     """Show that a figure holds layer 1's four maps of each of five sequences."""
     figures, maps = read_figures(fig), maps_of(model, sequences)
     H, S = maps.shape[2:4]
     shown = np.array([matrix for _, matrix in heat_maps(figures, S)]).reshape(-1, S, S)
+    shown = shown / 100 if len(shown) and 1.5 < np.nanmax(shown) <= 100.1 else shown  # percent
     found = _among(shown, maps[0])
     MISTAKES.fail_if(not len(shown), "no_maps", S=S)
     if not found.any():
@@ -66,6 +68,14 @@ def shows_twenty_maps(fig: Any, model: TransformerEncoder, sequences: Tensor) ->
     seen = f"`fig` shows {found.sum()} of the {len(found)} maps."
     facts = {"sequence": sequence, "head": head}
     MISTAKES.fail_if(not found.all(), "maps_missing", seen=seen, **facts)
+    drawn = {
+        ax
+        for ax, tile in heat_maps(figures, S)
+        if (_among(tile[None], maps[0]) | _among(tile[None] / 100, maps[0])).any()
+    }
+    bars = all(not ax.images and not ax.collections for ax in drawn)
+    MISTAKES.fail_if(not bars and any(map(is_turned, drawn)), "first_row_below")
+    MISTAKES.fail_if(len(colour_scales(figures, S)) > 1, "own_scales")
     record("maps shown", len(found))
     return "Your figure shows all 20 maps: four heads of layer 1, five sequences."
 
@@ -77,7 +87,7 @@ def _among(shown: np.ndarray, maps: np.ndarray) -> np.ndarray:
     return np.array(hits)
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["scores_relations"])
 def scores_relations(relation_score: Callable) -> str:
     """Show that the score is the mean weight at an offset, over queries that have a key."""
     small, general = draw_maps("relations")
@@ -87,7 +97,7 @@ def scores_relations(relation_score: Callable) -> str:
     return "Your score is the mean weight at an offset and leaves out queries without a key there."
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["scores_neighbours"])
 def scores_neighbours(adjacency_score: Callable) -> str:
     """Show that the score is the larger of the scores at offsets -1 and +1, head by head."""
     small, general = draw_maps("neighbours")
@@ -99,7 +109,7 @@ def scores_neighbours(adjacency_score: Callable) -> str:
     return "Your score is the larger side of each head."
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["scores_uniformity"])
 def scores_uniformity(uniformity_score: Callable) -> str:
     """Show that the score is the mean entropy of the rows over log S, with weights of 0 in them."""
     small, general = draw_maps("uniformity")
@@ -112,7 +122,7 @@ def scores_uniformity(uniformity_score: Callable) -> str:
     return "Your score is 1 for uniform rows, 0 for rows that look at one key, and right between."
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["names_heads"])
 def names_heads(head_roles: Any, model: TransformerEncoder, readout: nn.Linear) -> str:
     """Show that each head's name follows from the scores of the student's own trained model."""
     require(head_roles=head_roles)

@@ -2,41 +2,47 @@
 
 import operator
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
-from attnlab.checks._diagnose import ask_with_any, first_cause, read_array, show
-from attnlab.checks.check_1_4.cases import Case, close
+from attnlab.checks._diagnose import ask_with_any, first_cause, grain_of, read_array, show
+from attnlab.checks.check_1_4.cases import Case, close, fits
 from attnlab.checks.check_1_4.mistakes import MISTAKES
+from nbmark.failing import last_call
 
 
 def compare(function: Callable, score: str, *arguments: tuple) -> np.ndarray:
     """Give a score's values in all cases, the smallest first; fail unless they are right."""
     cases = [Case(score, *each) for each in arguments]
-    pairs = [(_ask(function, case), case) for case in cases]
+    answers = [_ask(function, case) for case in cases]
+    grain = max(grain for _, grain, _ in answers)
+    pairs = [(value, case) for (value, _, _), case in zip(answers, cases, strict=True)]
+    calls = {case: call for (_, _, call), case in zip(answers, cases, strict=True)}
     for value, case in reversed(pairs):
         _require_shape(value, case)  # of general maps first
     finite = [(value, case) for value, case in pairs if np.isfinite(value).all()]
     for value, case in finite:
-        if not close(value, case.right):
+        if not fits(score, value, case.right, grain):
             made = [_made(score, case) for _, case in finite]
             cause = first_cause([value for value, _ in finite], made, close) or "wrong_value"
             worst = np.unravel_index(np.abs(value - case.right).argmax(), value.shape)
             head = tuple(map(int, worst))
             facts = {"case": case, "head": head, "given": value[head], "right": case.right[head]}
-            raise MISTAKES.failure(cause, _example(value, case), **facts)
+            raise MISTAKES.failure(cause, _example(value, case), **facts).at(calls[case])
     for value, case in pairs:
         if not np.isfinite(value).all():
             seen = f"With {case} your score is {value[~np.isfinite(value)][0]}."
             cause = "nan_at_zero" if (case.maps == 0).any() else "not_finite"
-            raise MISTAKES.failure(cause, _example(value, case), seen)
-    return np.concatenate([value.ravel() for value, _ in pairs])
+            raise MISTAKES.failure(cause, _example(value, case), seen).at(calls[case])
+    return np.concatenate([case.right.ravel() for case in cases])
 
 
-def _ask(function: Callable, case: Case) -> np.ndarray:
+def _ask(function: Callable, case: Case) -> tuple[np.ndarray, float, Any]:
     offset = () if case.offset is None else (case.offset,)
     given = ask_with_any(function, "maps", case.maps, *offset, case=str(case))
-    return read_array(f"{getattr(function, '__name__', 'score')}(maps)", given)
+    name = f"{getattr(function, '__name__', 'score')}(maps)"
+    return read_array(name, given), grain_of(given), last_call()
 
 
 def _made(score: str, case: Case) -> Iterator[tuple[str, np.ndarray]]:

@@ -41,6 +41,22 @@ def _per_query(case: Case) -> list:
     return [larger.mean((1, 3)), np.maximum(*case.sides).mean((1, 3))]
 
 
+def _at(case: Case, offset: int) -> np.ndarray:
+    return relation(case.maps, offset) if abs(offset) < case.S else np.array(np.nan)
+
+
+def _means(*parts: np.ndarray) -> list:
+    """Average each over queries and sequences."""
+    return [part.mean((1, 3)) if part.size else np.array(np.nan) for part in parts]
+
+
+def _other_measures(case: Case) -> list:
+    """Take other measures of the rows than their entropy, and what is left of 1."""
+    kinds = [np.max, np.min, np.std, np.var, np.median, lambda w, a: (w**2).sum(a)]
+    values = [kind(case.maps, -1).mean((1, 3)) for kind in kinds]
+    return [*values, *[1 - value for value in values]]
+
+
 def _keys(L: int, H: int, first: tuple[int, int] = (0, 0)) -> set[tuple[int, int]]:
     return {(first[0] + layer, first[1] + head) for layer in range(L) for head in range(H)}
 
@@ -96,6 +112,10 @@ MISTAKES = Mistakes(
         with ax.imshow(maps[0, sequence, head]).""",
     other_maps="""None of the maps in `fig` is one of layer 1's for these five sequences. Draw
         maps[0, sequence, head], with maps = attention_maps(model, sequences).""",
+    first_row_below="""The first query of a map lies at the bottom. Queries run down: imshow does so
+        by itself, and after pcolormesh or origin="lower" it is ax.invert_yaxis().""",
+    own_scales="""Each map has a colour scale of its own, so they cannot be compared. Give all the
+        same limits, such as vmin=0, vmax=1.""",
     maps_missing="Draw all 20 maps; sequence {sequence}, head {head} is missing.",
     # The relation score
     offset_sign=Mistake("""Your keys lie on the other side, at query - offset. With offset 1 the key
@@ -113,7 +133,11 @@ MISTAKES = Mistakes(
         itself.""").makes(relation=lambda c: relation(np.eye(c.S)[c.maps.argmax(-1)], c.offset)),
     first_query=Mistake("""You look at one query alone. Average over all that have a key there.
         """).makes(mean=lambda v: v[..., 0].mean(1)),
+    off_by_one=Mistake("""Your keys lie one place off. With offset k it is key = query + k, and 0 is
+        the query itself.""").makes(relation=lambda c: [_at(c, c.offset + k) for k in (1, -1)]),
     # The adjacency
+    two_away=Mistake("""Your neighbours are not next door. They lie at offsets -1 and +1.
+        """).makes(adjacency=lambda c: [np.maximum(_at(c, k), _at(c, -k)) for k in (2, 0)]),
     one_side=Mistake(f"""You look to one side alone. {LARGER}
         """).makes(adjacency=lambda c: list(c.means)),
     mean_of_both=Mistake(f"""You average the two sides, so that a head that looks to the left alone
@@ -157,7 +181,38 @@ MISTAKES = Mistakes(
     ),
     nan_at_zero="""A computer takes 0 times log 0 for nan. A weight of 0 adds nothing to the
         entropy: leave it out.""",
+    not_entropy=Mistake("""That is another measure of a row: its largest or smallest weight, its
+        standard deviation, variance or sum of squares. Take the entropy, the sum of -w log w.
+        """).makes(uniformity=_other_measures),
+    averaged_terms=Mistake(f"""You average the terms -w log w of a row. Add them up. {LOG_S}
+        """).makes(uniformity=lambda c: [c.nats / c.S, c.right / c.S]),
     # All three scores
+    rounded=Mistake("""You round. Return the score as it comes out.
+        """).makes(
+        **{
+            score: lambda c: [c.right.round(k) for k in (0, 1, 2, 3)]
+            for score in ("relation", "adjacency", "uniformity")
+        }
+    ),
+    percent=Mistake("""You give percentages. Leave out the factor 100.
+        """).makes(
+        **{score: lambda c: 100 * c.right for score in ("relation", "adjacency", "uniformity")}
+    ),
+    median_not_mean=Mistake("""You take the median. Take the mean over queries and sequences.
+        """).makes(mean=lambda v: [np.median(v, (1, 3)), np.median(v, 3).mean(1)]),
+    query_dropped=Mistake("""You leave a query out that has a key there. Average over all that have.
+        """).makes(mean=lambda v: _means(v[..., 1:], v[..., :-1])),
+    sequence_dropped=Mistake("""You leave a sequence out. Average over the whole batch.
+        """).makes(mean=lambda v: _means(v[:, 1:], v[:, :-1])),
+    thresholded=Mistake("""You count weights above a threshold, or keep those alone. Average the
+        weights themselves, small ones too.
+        """).makes(
+        mean=lambda v: [
+            f
+            for t in (0.1, 0.2, 0.25, 0.3, 0.5)
+            for f in ((v > t).mean((1, 3)), np.where(v > t, v, 0).mean((1, 3)))
+        ]
+    ),
     max_not_mean=Mistake("""You keep the largest value. Take the mean over queries and sequences.
         """).makes(mean=lambda v: [v.max(-1).mean(1), v.max((1, 3))]),
     sum_not_mean=Mistake("""You add up. Divide by how many there are, or it grows with B and S.

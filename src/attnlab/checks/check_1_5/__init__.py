@@ -4,6 +4,7 @@ No verdict depends on how fast a machine is. The student's profile measures func
 cost, which note how long each of their calls took; curves are judged by their exponents.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -11,20 +12,23 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from attnlab.checks._diagnose import ask, first_cause, read_number, show
+from attnlab.checks._diagnose import ask, first_cause, quiet_stderr, read_number, show
 from attnlab.checks._figures import curves, read_figures
 from attnlab.checks._settings import Exercise
 from attnlab.checks.check_1_5 import cases, profiles
 from attnlab.checks.check_1_5.cases import BOUNDS, OTHER, RECORDED, SIZES, fit, logarithms, tails
+from attnlab.checks.check_1_5.contracts import TOLD
 from attnlab.checks.check_1_5.mistakes import MISTAKES, within
 from nbmark.answers import case_rng, record
 from nbmark.graded import CheckFailed, require
 
+UNIT = re.compile(r"(?i)sec|\bm?s\b|[µμ]s|\bn?s\b|minute|byte|\b[kmgt]?i?b\b|bits?\b")
+ROUNDED = 0.03  # what rounding the numbers of a figure may move
 same_exponent = partial(np.isclose, rtol=5e-4, atol=5e-4)
 exercise = Exercise("1.5")
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["measures_memory"])
 def measures_memory(profile: Callable) -> str:
     """Show that peak_bytes is the peak of one call, in bytes, for each n by itself."""
     larger = case_rng("memory").permutation([1500, 700, 1100])
@@ -35,7 +39,7 @@ def measures_memory(profile: Callable) -> str:
     return "Your profile gives the most bytes that are held at once, for each n by itself."
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["measures_time"])
 def measures_time(profile: Callable) -> str:
     """Show that seconds is the time of one usual call, which a slow one does not move."""
     profiles.require_usual_call(profile, profiles.require_seconds(profile))
@@ -44,7 +48,7 @@ def measures_time(profile: Callable) -> str:
     return "Your profile gives the time of one usual call. A slow call does not move it."
 
 
-@exercise.check(points=1)
+@exercise.check(points=1, **TOLD["survives_out_of_memory"])
 def survives_out_of_memory(profile: Callable) -> str:
     """Show that running out of memory is a result, and any other error is not."""
     sizes, case = [8, 64, 16], "a function that runs out of memory at n = 64"
@@ -57,14 +61,14 @@ def survives_out_of_memory(profile: Callable) -> str:
         try:
             profiles.run(profile, cases.failing_at(64, error), sizes, "a function that raises")
         except CheckFailed as failed:
-            if failed.cause == "raised" and "shapes do not fit" in failed.message:
+            if failed.error is error:
                 continue
         raise MISTAKES.failure("hides_errors", error=type(error).__name__)
     record("rows after out of memory", rows[:, 0])
     return "Out of memory is a result in your profile, and other errors come through."
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["fits_powers"])
 def fits_powers(fit_exponent: Callable) -> str:
     """Show that exponents come from all measured points, by least squares on the logarithms."""
     require(fit_exponent=fit_exponent)
@@ -104,7 +108,9 @@ def _require_fits(fit_exponent: Callable, tried: list[tuple[list, list]]) -> lis
 
 
 def _ask_fit(fit_exponent: Callable, n: list, y: list) -> float:
-    return _read_exponent("fit_exponent(n, y)", ask(fit_exponent, n, y, case=f"n = {n}, y = {y}"))
+    with quiet_stderr():  # LAPACK prints there where numbers are not finite
+        given = ask(fit_exponent, n, y, case=f"n = {n}, y = {y}")
+    return _read_exponent("fit_exponent(n, y)", given)
 
 
 def _read_exponent(name: str, value: Any) -> float:
@@ -112,7 +118,7 @@ def _read_exponent(name: str, value: Any) -> float:
         return read_number(name, value)
 
 
-@exercise.check(points=2)
+@exercise.check(points=2, **TOLD["memory_grows_as_predicted"])
 def memory_grows_as_predicted(exponents: Any, measured: Any) -> str:
     """Show that the memory measured here has exponents near 2 and 1 at large n."""
     require(exponents=exponents, measured=measured)
@@ -138,16 +144,22 @@ def memory_grows_as_predicted(exponents: Any, measured: Any) -> str:
     return "Memory grows like n² with the table of weights and like n without it."
 
 
-@exercise.check(points=1)
+@exercise.check(points=1, **TOLD["shows_both_curves"])
 def shows_both_curves(fig: Any, measured: Any) -> str:
     """Show that a figure holds seconds and peak_bytes of both functions on log-log axes."""
     require(fig=fig, measured=measured)
     rows = _read_measured(measured)
     drawn = list(curves(read_figures(fig)))
     MISTAKES.fail_if(not drawn, "no_curves")
-    for name in BOUNDS:
-        for column, what in ((1, "seconds"), (2, "peak_bytes")):
+    places = {
+        what: [
             _require_curve(drawn, f"{what} of {name}", rows[name][:, [0, column]])
+            for name in BOUNDS
+        ]
+        for column, what in ((1, "seconds"), (2, "peak_bytes"))
+    }
+    for what, axes in places.items():
+        _require_names(what, axes)
     record("curves shown", 4)
     return "Your figure shows time and memory of both functions on log-log axes."
 
@@ -165,7 +177,21 @@ def _read_measured(measured: Any) -> dict[str, np.ndarray]:
     return {name: rows[rows[:, 0].argsort()] for name, rows in sufficed.items()}
 
 
-def _require_curve(drawn: list[tuple[Axes, np.ndarray]], curve: str, wanted: np.ndarray) -> None:
+def _require_names(what: str, axes: list[Axes]) -> None:
+    """Fail unless axes have names, what was measured a unit, and curves names of their own."""
+    for ax in axes:
+        figure = ax.get_figure(root=True)
+        across = ax.get_xlabel() + figure.get_supxlabel()
+        up = ax.get_ylabel() + figure.get_supylabel() + ax.get_title()
+        MISTAKES.fail_if(not across.strip() or not up.strip(), "axes_unnamed", what=what)
+        MISTAKES.fail_if(not UNIT.search(up), "no_unit", what=what, label=up.strip())
+        names = {*ax.get_legend_handles_labels()[1], *(text.get_text() for text in ax.texts)}
+        single = axes[0] is not axes[1] and ax.get_title()
+        named = len(names) > 1 or figure.legends or ax.get_legend() or single
+        MISTAKES.fail_if(not named, "curves_unnamed", what=what)
+
+
+def _require_curve(drawn: list[tuple[Axes, np.ndarray]], curve: str, wanted: np.ndarray) -> Axes:
     """Fail unless a curve, (N, 2), is drawn on log-log axes, in whatever unit."""
     places = [ax for ax, points in drawn if _shows(points, wanted)]
     if not places:
@@ -174,6 +200,7 @@ def _require_curve(drawn: list[tuple[Axes, np.ndarray]], curve: str, wanted: np.
     scales = [(ax.get_xscale(), ax.get_yscale()) for ax in places]
     x, y = scales[0]
     MISTAKES.fail_if(("log", "log") not in scales, "not_loglog", curve=curve, x=x, y=y)
+    return places[scales.index(("log", "log"))]
 
 
 def _shows(points: np.ndarray, wanted: np.ndarray) -> bool:
@@ -184,7 +211,7 @@ def _shows(points: np.ndarray, wanted: np.ndarray) -> bool:
     points, wanted = (array[array[:, 0].argsort()] for array in (points, wanted))
     with np.errstate(all="ignore"):
         units = points / wanted
-    return np.allclose(units, units[0], rtol=1e-6, atol=0)
+    return np.allclose(units, units[-1], rtol=ROUNDED, atol=0)
 
 
 __all__ = ["exercise", *exercise.points]

@@ -72,7 +72,8 @@ MISTAKES = Mistakes(
     wrong_memory="""Your peak_bytes are not the most bytes that the function holds at one moment.
         Count one call for each n, from its start to its end.""",
     # Their time
-    not_called="Your profile never calls fn(n). Call it for each n.",
+    not_called="""Your profile never calls fn(n), the function that it is given. Call fn(n) for each
+        n, and no function of the notebook by its name.""",
     not_timed=Mistake("""Your seconds are 0 or missing. Read a clock before and after the call, such
         as time.perf_counter().""").makes(time=lambda low, high, whole: (-np.inf, low / 1000)),
     wrong_time_unit=Mistake("""Your times are in milliseconds, microseconds or nanoseconds. Give
@@ -141,6 +142,11 @@ MISTAKES = Mistakes(
         keeps a table of n x n weights.""").makes(growth=lambda name, rows: BOUNDS[OTHER[name]]),
     from_seconds=Mistake("""{what} is that of the seconds. Fit the peak_bytes, the third number.
         """).makes(growth=lambda name, rows: _around(tails(rows, 1), 1e-3)),
+    exponent_rounded=Mistake("""{what} is {value:.2f}: rounded, or the one that is expected. Give
+        two decimals at least, as they come out of fit_exponent.
+        """).makes(
+        growth=lambda name, rows: _around([round(tails(rows, 2)[-2], k) for k in (0, 1)], 1e-6)
+    ),
     small_n=Mistake("""{what} is {value:.2f}. It includes small n, where what grows like n still
         outweighs what grows like n². Fit the largest three sizes.
         """).makes(growth=lambda name, rows: _around(tails(rows, 2), 0.03)),
@@ -152,6 +158,11 @@ MISTAKES = Mistakes(
         measured upwards.""").makes(points=lambda wanted: wanted[:, ::-1]),
     curve_missing="""`fig` does not show {curve}. Draw seconds and peak_bytes of both functions, as
         measured: four curves against n.""",
+    axes_unnamed="""Name the axes where {what} are drawn: ax.set(xlabel="sequence length n",
+        ylabel="seconds"), for example.""",
+    no_unit="""Say in which unit {what} are drawn. The axis is called {label!r}; write seconds, ms,
+        bytes or MiB with it.""",
+    curves_unnamed="""Name the curves of {what}: a label for each, then ax.legend().""",
     not_loglog="""The axes of {curve} are not both logarithmic (x is {x}, y is {y}). Only on log-log
         axes is a power law a straight line: use ax.loglog.""",
 )

@@ -10,6 +10,7 @@ from attnlab.checks._diagnose import ask, require_unchanged, show
 from attnlab.checks.check_1_5.cases import DEVICE, TakesTime, hold_memory, queue_work
 from attnlab.checks.check_1_5.mistakes import BEFORE, MISTAKES, within
 from attnlab.profiling import measure
+from nbmark.graded import CheckFailed
 
 USUAL, SLOW = 0.0005, 0.15  # seconds of a usual call, and of the one that stands out
 
@@ -31,8 +32,18 @@ def read_rows(name: str, value: Any) -> np.ndarray:
 
 def run(profile: Callable, fn: Callable, n_values: Sequence[int], case: str) -> np.ndarray:
     """Call the student's profile and read its rows; fail unless there is one for each n."""
-    asked = list(n_values)
-    rows = ask(profile, fn, asked, case=case)
+    asked, noted = list(n_values), []
+
+    def noting(n: int) -> Any:
+        noted.append(n)
+        return fn(n)
+
+    try:
+        rows = ask(profile, noting, asked, case=case)
+    except CheckFailed as failed:
+        cause = "not_called" if failed.error and not noted else ""
+        MISTAKES.fail_if(cause and not isinstance(failed.error, TypeError), "not_called")
+        raise
     if isinstance(rows, Generator):
         rows = ask(list, rows, case=case)
     require_unchanged("n_values", n_values, asked)

@@ -1,5 +1,6 @@
 """Right answers to exercise 1.1, in the ways that students write numbers."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -46,6 +47,11 @@ WRITTEN = {
     "fractions": lambda x: np.vectorize(lambda v: Fraction(round(1000 * v), 1000), [object])(x),
     "a list of arrays": list,
     "a list of tensors": lambda x: list(torch.tensor(x)),
+    "bfloat16": lambda x: torch.tensor(x, dtype=torch.bfloat16),
+    "decimals": lambda x: np.vectorize(lambda v: Decimal(f"{v:.3f}"), [object])(x).tolist(),
+    "arrays without axes": lambda x: np.vectorize(np.array, [object])(x).tolist(),
+    "a batch of one": lambda x: x[None],
+    "texts that read as numbers": lambda x: np.vectorize("{:.3f}".format)(x).tolist(),
 }
 
 RIGHT = {

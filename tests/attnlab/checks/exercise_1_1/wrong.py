@@ -16,8 +16,20 @@ from exercise_1_1.right import (
     weights,
 )
 
+
+def weights_of(scores):
+    return np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
+
+
+def powers(base, divisor):
+    return weights_of(np.log(base) * (Q @ K.T) / divisor)
+
+
 WRONG = {
     "weights_without_scale": {
+        "one decimal": (W.round(1), "too_few_decimals", "three decimals"),
+        "one decimal or powers of two": (W.round(1), "too_few_decimals", "Or else: another number"),
+        "the first of the best keys": (np.eye(3)[:2], "best_key", "every key a share"),
         "scaled here": (W_SCALED, "scaled_here", "not divided by anything"),
         "scale wrong d": (weights(2), "scale_wrong_d", "divided by 2"),
         "softmax axis": (weights(1, axis=0), "softmax_axis", "each column"),
@@ -40,6 +52,16 @@ WRONG = {
         "not finite": (W * np.nan, "not_finite", "nan"),
     },
     "weights_with_scale": {
+        "cut off": ([[0.40, 0.19, 0.40], [0.19, 0.40, 0.40]], "too_few_decimals", "rounded"),
+        "powers of two": (powers(2, ROOT), "exponential_base", "e = 2.718"),
+        "powers of ten": (powers(10, ROOT), "exponential_base", "2 or 10"),
+        "logarithms": (np.log(W_SCALED), "log_softmax", "Leave the logarithm out"),
+        "softmax twice": (weights_of(W_SCALED), "softmax_twice", "once"),
+        "keys counted": (weights(3**0.5), "scale_other", "width of a key"),
+        "whole percentages": ([[40, 20, 40], [20, 40, 40]], "percentages", "by 100"),
+        "percent signs": ([["40.1%", "19.8%", "40.1%"]] * 2, "number_as_text", "'40.1%'"),
+        "decimal commas as text": ([["0,401", "0,198", "0,401"]] * 2, "number_as_text", "point"),
+        "the first query twice": (W_SCALED[[0, 0]], "one_query_dropped", "each by itself"),
         "no scale": (W, "no_scale", "scale is missing"),
         "scale wrong d": (np.round(weights(2), 2), "scale_wrong_d", "√d_k"),
         "scale inverted": (weights(1 / ROOT), "scale_inverted", "multiplied"),
@@ -50,6 +72,11 @@ WRONG = {
         "one row 2": (W_SCALED[:1], "one_row", "two queries"),
     },
     "output_without_scale": {
+        "one decimal": (O.round(1), "too_few_decimals", "three decimals"),
+        "divided by the keys": (O / 3, "scale_in_output", "sum to 1 already"),
+        "mean of the values": (np.tile(V.mean(0), (2, 1)), "unweighted", "its own weight"),
+        "value of the best key": (V[:2], "best_value", "Mix all three"),
+        "percent": (100 * O, "percentages", "by 100"),
         "scaled here": (O_SCALED, "scaled_here", "with the scale"),
         "transposed": (O.T, "transposed", "swapped"),
         "no softmax": (Q @ K.T @ V, "no_softmax", "softmax"),
@@ -70,6 +97,12 @@ WRONG = {
         ),
     },
     "entropy_without_scale": {
+        "one decimal": (H.round(1), "too_few_decimals", "three decimals"),
+        "largest weight": (W.max(1), "not_entropy", "sum of -p log p"),
+        "standard deviation": (W.std(1), "not_entropy", "sum of -p log p"),
+        "sum of squares": ((W**2).sum(1), "not_entropy", "sum of squares"),
+        "mean of the terms": (H / 3, "averaged", "Add the terms"),
+        "decimal comma in text": (["1,017", "1,017"], "number_as_text", "with a point"),
         "bits": (H / np.log(2), "bits", "base e"),
         "scaled here": (H_SCALED, "scaled_here", "weights behind it"),
         "wrong sign": (-H, "wrong_sign", "never negative"),
@@ -84,6 +117,11 @@ WRONG = {
         "base ten": (H_SCALED / np.log(10), "base_ten", "base 10"),
         "relative": (H_SCALED / np.log(3), "relative", "log 3"),
         "exponentiated": (np.exp(H_SCALED), "exponentiated", "Leave out"),
+        "of the exponentials": (
+            -(np.exp(Q @ K.T / ROOT) * (Q @ K.T / ROOT)).sum(1),
+            "of_scores",
+            "sum to 1",
+        ),
         "scale wrong d": (entropies(2), "scale_wrong_d", "√d_k"),
         "value": ([1.05, 1.3], "value", "Row 2"),
     },

@@ -1,5 +1,7 @@
 """Right answers to exercise 1.2, as different students write them."""
 
+import copy
+
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
@@ -159,6 +161,58 @@ def leak_of_whole_futures(mha, x, mask):
     return max(moved)
 
 
+def relative_leak(mha, x, mask):
+    mha.eval()
+    before = mha(x, x, x, mask)[0].detach()
+    found = []
+    for t in range(1, x.shape[1]):
+        y = x.clone()
+        y[0, t] = torch.randn(x.shape[-1])
+        after = mha(y, y, y, mask)[0].detach()
+        found.append(((after - before)[0, :t].norm(dim=-1) / before[0, :t].norm(dim=-1)).max())
+    return torch.stack(found).max()
+
+
+def cosine_leak(mha, x, mask):
+    mha.eval()
+    before = mha(x, x, x, mask)[0].detach().double()
+    largest = 0.0
+    for t in range(1, x.shape[1]):
+        y = x.clone()
+        y[0, t] = 10 * torch.randn(x.shape[-1])
+        after = mha(y, y, y, mask)[0].detach().double()
+        angles = 1 - torch.cosine_similarity(after[0, :t], before[0, :t], dim=-1)
+        largest = max(largest, angles.max().item())
+    return largest
+
+
+def leak_of_a_copy(mha, x, mask):
+    return leak_by_loop(copy.deepcopy(mha).eval(), x, mask)
+
+
+def leak_with_a_guard_at_0(mha, x, mask):
+    mha.eval()
+    before, largest = mha(x, x, x, mask)[0], 0.0
+    for t in range(x.shape[1]):
+        y = x.clone()
+        y[:, t] = torch.zeros(x.shape[-1])
+        moved = (mha(y, y, y, mask)[0] - before)[:, :t].abs()
+        largest = max(largest, moved.max().item() if moved.numel() else 0.0)
+    return largest
+
+
+def head_in_bfloat16(mha, x, mask, head=0):
+    return head_by_index(mha, x, mask, head).to(torch.bfloat16)
+
+
+def head_as_tuples(mha, x, mask, head=0):
+    return tuple(map(tuple, head_by_index(mha, x, mask, head).tolist()))
+
+
+def future_without_axes(weights):
+    return np.array(np.triu(np.asarray(weights), 1).max())
+
+
 # The maps and the figure
 
 
@@ -193,7 +247,8 @@ def figure_of_blank_cells(causal, full):
     blocked = np.triu(np.ones_like(causal), 1) > 0
     axes[0, 0].matshow(np.ma.masked_where(blocked, causal))
     axes[0, 1].pcolor(full)
-    axes[1, 0].imshow(np.abs(full - causal), cmap="magma", origin="lower")
+    axes[0, 1].invert_yaxis()
+    axes[1, 0].imshow(np.abs(full - causal), cmap="magma")
     axes[1, 0].set(xlabel="position of the key", ylabel="position of the query")
     axes[1, 1].plot(full[0])
     return axes
@@ -204,6 +259,7 @@ def figure_of_nan_cells(causal, full):
     axes[0].imshow(np.where(causal > 0, causal, np.nan))
     axes[1].imshow(full, vmin=0, vmax=1)
     axes[2].pcolormesh(np.arange(13), np.arange(13), causal - full, cmap="RdBu")
+    axes[2].invert_yaxis()
     axes[0].set_ylabel("query")
     axes[1].set_xlabel("key")
     return axes[0]
@@ -224,6 +280,58 @@ def figure_in_the_books_look(causal, full):
         for ax, data in zip(axes, (causal, full, full - causal), strict=True):
             plotting.heatmap(ax, data, blocked=causal == 0)
     return fig
+
+
+def named_axes(draw):
+    """Draw three matrices on axes of their own and name these."""
+
+    def figure(causal, full):
+        fig, axes = plt.subplots(1, 3)
+        for ax, data in zip(axes, (causal, full, full - causal), strict=True):
+            draw(ax, data)
+            ax.set(xlabel="Key position", ylabel="Query position")
+        return fig
+
+    return figure
+
+
+def filled_contours(ax, data):
+    ax.contourf(data, 30)
+    ax.invert_yaxis()
+
+
+def points(ax, data):
+    i, j = np.indices(data.shape)
+    ax.scatter(j, i, c=data, s=80, marker="s")
+    ax.invert_yaxis()
+
+
+def rows_in_reverse(ax, data):
+    ax.imshow(data[::-1])
+    ax.set_yticks(range(12), range(11, -1, -1))
+
+
+def reversed_and_turned(ax, data):
+    ax.imshow(data[::-1], origin="lower")
+
+
+def columns_of_bars(ax, data):
+    for row in data:
+        ax.bar(range(12), row)
+    ax.invert_yaxis()
+
+
+DRAWN = {
+    "contourf": named_axes(filled_contours),
+    "scatter": named_axes(points),
+    "rows in reverse, labelled so": named_axes(rows_in_reverse),
+    "rows in reverse, from below": named_axes(reversed_and_turned),
+    "percent": named_axes(lambda ax, data: ax.imshow(100 * data)),
+    "upper triangle blank": named_axes(
+        lambda ax, data: ax.imshow(np.ma.masked_equal(data, 0), cmap="viridis")
+    ),
+    "bars": named_axes(columns_of_bars),
+}
 
 
 def maps(causal, full):
@@ -248,6 +356,8 @@ RIGHT = {
         head_as_lists,
         head_by_selection,
         head_by_hand,
+        head_in_bfloat16,
+        head_as_tuples,
     ),
     "finds_weight_on_the_future": named(
         future_by_triu,
@@ -256,6 +366,7 @@ RIGHT = {
         future_by_numpy,
         future_of_arrays_alone,
         future_by_comparison,
+        future_without_axes,
     ),
     "mask_hides_the_future": {
         form.__name__: maps(form(CAUSAL), form(FULL))
@@ -271,7 +382,8 @@ RIGHT = {
             figure_with_swapped_axes,
             figure_in_the_books_look,
         )
-    },
+    }
+    | {label: drawn(draw) for label, draw in DRAWN.items()},
     "leak_is_measured": named(
         leak_by_loop,
         leak_in_one_batch,
@@ -280,6 +392,10 @@ RIGHT = {
         leak_through_keys_and_values,
         leak_with_the_same_dropout,
         leak_of_whole_futures,
+        relative_leak,
+        cosine_leak,
+        leak_of_a_copy,
+        leak_with_a_guard_at_0,
     ),
 }
 UNTOUCHED = {check: [stub, None] for check in RIGHT} | {

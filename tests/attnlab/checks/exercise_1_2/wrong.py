@@ -13,6 +13,7 @@ from exercise_1_2.right import (
     figure_of_images,
     head_by_index,
     maps,
+    named_axes,
 )
 
 from attnlab.masks import make_causal_mask
@@ -58,6 +59,49 @@ HEADS = {
         "Hand the mask on",
     ),
     "own mask": (own_mask, "own_mask", "mask of your own"),
+    "sum": (lambda mha, x, m, head=0: weights_of(mha, x, m)[0].sum(0), "sum_over_heads", "of one"),
+    "largest": (
+        lambda mha, x, m, head=0: weights_of(mha, x, m)[0].amax(0),
+        "sum_over_heads",
+        "weights of one",
+    ),
+    "softmax again": (
+        lambda mha, x, m, head=0: weights_of(mha, x, m)[0, head].softmax(-1),
+        "softmax_twice",
+        "one already",
+    ),
+    "percent": (
+        lambda mha, x, m, head=0: 100 * weights_of(mha, x, m)[0, head],
+        "percent",
+        "Give shares",
+    ),
+    "strictly before": (
+        lambda mha, x, m, head=0: weights_of(
+            mha, x, torch.ones(x.shape[1], x.shape[1]).tril(-1).bool()
+        )[0, head],
+        "strictly_before",
+        "may read itself",
+    ),
+    "mask inverted where None": (
+        lambda mha, x, m, head=0: mha(x, x, x, ~m)[1][0, head],
+        "mask_is_none",
+        "if mask is not None",
+    ),
+    "with gradients to NumPy": (
+        lambda mha, x, m, head=0: mha(x, x, x, m)[1][0, head].numpy(),
+        "needs_detach",
+        ".detach()",
+    ),
+    "printed": (
+        lambda mha, x, m, head=0: print(end=""),
+        "returns_nothing",
+        "return statement; what print",
+    ),
+    "a name that is nowhere": (
+        lambda mha, x, m, head=0: attention_weights[0, head],  # noqa: F821 - the mistake
+        "unknown_name",
+        "`attention_weights`",
+    ),
     "inverted": (inverted, "mask_inverted", "may attend"),
     "masked late": (masked_late, "mask_after_softmax", "no longer sum to 1"),
     "transposed": (
@@ -85,7 +129,7 @@ HEADS = {
         "nothing but the arguments",
     ),
     "text": (lambda mha, x, m, head=0: "weights", "no_numbers", "array or a tensor"),
-    "unknown keyword": (lambda mha, x, m: weights_of(mha, x, m)[0, 0], "raised", "head"),
+    "unknown keyword": (lambda mha, x, m: weights_of(mha, x, m)[0, 0], "signature", "head="),
 }
 
 
@@ -107,13 +151,26 @@ FUTURES = {
     "last column": (lambda w: w[:-1, -1].max(), "misses_entries", "You miss"),
     "corner": (lambda w: w[0, -1], "misses_entries", "You miss"),
     "sum": (lambda w: w.triu(1).sum(), "sum_not_max", "Found: 0.625, where the largest"),
+    "largest sum": (lambda w: w.triu(1).sum(-1).max(), "sum_of_row", "single weight"),
+    "standard deviation": (
+        lambda w: np.std(np.asarray(w)[np.triu_indices(len(w), 1)]),
+        "standard_deviation",
+        "how its weights are spread",
+    ),
+    "median": (
+        lambda w: np.median(np.asarray(w)[np.triu_indices(len(w), 1)]),
+        "finds_nothing",
+        "worth nothing",
+    ),
+    "smallest": (lambda w: w[torch.ones_like(w).bool().triu(1)].min(), "finds_nothing", "nothing"),
+    "Python's max": (lambda w: max(w.triu(1)), "python_max", ".max()"),
     "sum above": (lambda w: w.sum() - w.tril().sum(), "sum_not_max", "Take the largest"),
     "mean": (lambda w: w.triu(1).sum() / 15, "mean_not_max", "their mean"),
     "count": (lambda w: (w.triu(1) > 0).sum(), "count_not_max", "how many"),
     "verdict": (lambda w: bool(w.triu(1).any()), "count_not_max", "whether there are any"),
     "rounded": (lambda w: round(w.triu(1).max().item(), 3), "rounds_away", "Do not round"),
     "tolerant": (lambda w: w.triu(1).max() * (w.triu(1).max() > 1e-3), "rounds_away", "leaks"),
-    "percent": (lambda w: 100 * w.triu(1).max(), "future_value", "0.375"),
+    "percent": (lambda w: 100 * w.triu(1).max(), "percent", "0.375"),
     "changed": (changes_weights, "mutates_input", "changes its input weights"),
     "a matrix": (lambda w: w.triu(1), "wrong_shape", "Give one number"),
     "a few": (lambda w: w.triu(1).amax(-1), "wrong_shape", "holds 6 numbers"),
@@ -290,6 +347,31 @@ LEAKS = {
     ),
     "faint change": (measure(change=lambda x, t: x[0, t] + 1e-4), "change_too_small", "by more"),
     "dropout": (measure(prepare=lambda mha: None), "dropout", "mha.eval()"),
+    "first component": (
+        measure(distance=lambda b, a, t: (a - b)[:, :t, 0].abs().max().item()),
+        "one_component",
+        "all components",
+    ),
+    "last component": (
+        measure(distance=lambda b, a, t: (a - b)[:, :t, -1].abs().max().item()),
+        "one_component",
+        "all components",
+    ),
+    "truth value": (
+        measure(distance=lambda b, a, t: bool(((a - b)[:, :t].abs() > 1e-6).any())),
+        "not_a_distance",
+        "how far",
+    ),
+    "token's number": (
+        measure(distance=lambda b, a, t: t if ((a - b)[:, :t].abs() > 1e-6).any() else 0),
+        "not_a_distance",
+        "number of a token",
+    ),
+    "how many": (
+        measure(distance=lambda b, a, t: ((a - b)[:, :t].abs() > 1e-6).sum().item()),
+        "not_a_distance",
+        "count",
+    ),
     "NaN": (
         measure(
             lambda S: range(S),
@@ -340,6 +422,13 @@ def no_labels(causal, full):
     return fig
 
 
+def called_a_and_b(causal, full):
+    fig = figure_of_images(causal, full)
+    for ax in fig.axes:
+        ax.set(xlabel="a", ylabel="b")
+    return fig
+
+
 def transposed(causal, full):
     return figure_of_images(causal.T, full.T)
 
@@ -358,6 +447,22 @@ FIGURES = {
     "transposed": (transposed, "transposed", "Your picture of w_causal is transposed"),
     "curves": (curves, "no_heat_maps", "imshow"),
     "empty": (lambda c, f: plt.figure(), "no_heat_maps", "own axes"),
+    "upside down": (
+        named_axes(lambda ax, data: ax.imshow(data, origin="lower")),
+        "upside_down",
+        "first query at the bottom",
+    ),
+    "a mesh from below": (
+        named_axes(lambda ax, data: ax.pcolormesh(data)),
+        "upside_down",
+        "ax.invert_yaxis()",
+    ),
+    "rows in reverse": (
+        named_axes(lambda ax, data: ax.imshow(data[::-1])),
+        "upside_down",
+        "Queries run downwards",
+    ),
+    "axes called a and b": (called_a_and_b, "other_labels", "which holds queries"),
     "no labels": (no_labels, "no_labels", "queries from keys"),
     "no figure": (lambda c, f: "fig", "no_figure", "plt.subplots"),
 }

@@ -171,7 +171,74 @@ def shown_while_working(Q, K, V, mask=None):
     return broadcasting(Q, K, V, mask)
 
 
+def documented(Q, K, V, mask=None):
+    """torch.nn.functional does the same; see also attnlab."""
+    # F.scaled_dot_product_attention in torch
+    return broadcasting(Q, K, V, mask)
+
+
+def one_query_at_a_time(Q, K, V, mask=None):
+    """As in R: apply a function to each row."""
+    allowed = (
+        np.ones((len(Q), len(K)), bool) if mask is None else np.broadcast_to(mask, (len(Q), len(K)))
+    )
+    rows = [softmax_of_row(q @ K.T / K.shape[1] ** 0.5, a) for q, a in zip(Q, allowed, strict=True)]
+    weights = np.vstack(rows)
+    return weights.dot(V), weights
+
+
+def softmax_of_row(row, allowed):
+    e = np.zeros_like(row)
+    if allowed.any():
+        e[allowed] = np.exp(row[allowed] - row[allowed].max())
+        e /= e.sum()
+    return e
+
+
+def mean_of_values_by_einsum(Q, K, V, mask=None):
+    _, weights = broadcasting(Q, K, V, mask)
+    return np.einsum("qk,kd->qd", weights, V, optimize=True), weights
+
+
+def scaled_queries(Q, K, V, mask=None):
+    """As in nn.MultiheadAttention: the scale on Q."""
+    scores = np.matmul(Q * (1.0 / np.sqrt(Q.shape[1])), np.transpose(K))
+    bias = np.zeros_like(scores)
+    if mask is not None:
+        bias = np.where(np.logical_not(mask), -np.inf, bias)
+    scores = scores + bias
+    top = np.amax(scores, axis=1)[:, None]
+    top[top == -np.inf] = 0
+    parts = np.exp(scores - top)
+    total = np.sum(parts, axis=1)[:, np.newaxis]
+    weights = np.divide(parts, total, where=total > 0, out=np.zeros_like(parts))
+    return np.matmul(weights, V), weights
+
+
+def any_order_by_name(Q, K, V, mask=None, *, scale=None):
+    return broadcasting(V=V, K=K, Q=Q, mask=mask)
+
+
+def one_more_than_the_largest(Q, K, V, mask=None):
+    scores = Q @ K.T / np.sqrt(K.shape[-1])
+    scores = scores if mask is None else np.where(mask, scores, -np.inf)
+    top = scores.max(-1, keepdims=True) + 1
+    parts = np.exp(scores - np.where(np.isfinite(top), top, 0))
+    return (w := parts / np.maximum(parts.sum(-1, keepdims=True), 1e-300)) @ V, w
+
+
+def helper_with_a_class(Q, K, V, mask=None):
+    return Attention()(Q, K, V, mask)
+
+
 FUNCTIONS = [
+    documented,
+    one_query_at_a_time,
+    mean_of_values_by_einsum,
+    scaled_queries,
+    any_order_by_name,
+    one_more_than_the_largest,
+    helper_with_a_class,
     single_precision_inside,
     matrices,
     shown_while_working,

@@ -71,7 +71,7 @@ def scale_queries_in_place(Q, K, V, mask):
 
 def zero_values_in_place(Q, K, V, mask):
     if mask is not None:
-        V[~mask.any(0)] = 0
+        V[~np.broadcast_to(mask, (len(Q), len(K))).any(0)] = 0
 
 
 def invert_in_place(s, mask):
@@ -151,6 +151,158 @@ def no_transpose(Q, K, V, mask=None):
     return attention()(Q, K.T, V, mask)
 
 
+def raw_scores(Q, K):
+    return Q @ K.T / np.sqrt(Q.shape[-1])
+
+
+def no_keepdims(Q, K, V, mask=None):
+    scores = raw_scores(Q, K)
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    largest = scores.max(-1, keepdims=True)
+    e = np.exp(scores - np.where(np.isneginf(largest), 0, largest))
+    total = e.sum(-1)
+    w = e / np.where(total == 0, 1, total)
+    return w @ V, w
+
+
+def no_keepdims_of_max(Q, K, V, mask=None):
+    scores = raw_scores(Q, K)
+    e = np.exp(scores - scores.max(-1))
+    return softmax(scores) @ V, e
+
+
+def star(Q, K, V, mask=None):
+    scores = Q * K.T / np.sqrt(Q.shape[-1])
+    w = softmax(scores)
+    return w @ V, w
+
+
+def star_of_values(Q, K, V, mask=None):
+    w = softmax(raw_scores(Q, K))
+    return w * V, w
+
+
+def as_in_keras(query, value, key, mask=None):
+    return attention()(query, key, value, mask)
+
+
+def key_first(K, Q, V, mask=None):
+    return attention()(Q, K, V, mask)
+
+
+def hint_word_for_word(Q, K, V, mask=None):
+    scores = np.where(mask, raw_scores(Q, K), -np.inf)
+    w = softmax(scores)
+    return w @ V, w
+
+
+def hint_without_guard(Q, K, V, mask=None):
+    scores = np.where(mask, raw_scores(Q, K), -np.inf)
+    e = np.exp(scores - scores.max(-1, keepdims=True))
+    w = e / e.sum(-1, keepdims=True)
+    return w @ V, w
+
+
+def inverts_none(Q, K, V, mask=None):
+    scores = raw_scores(Q, K)
+    scores[~mask] = -np.inf
+    w = softmax(scores)
+    return w @ V, w
+
+
+def multiplies_none(Q, K, V, mask=None):
+    w = softmax(raw_scores(Q, K) * mask)
+    return w @ V, w
+
+
+def as_in_mingpt(Q, K, V, mask=None):
+    scores = np.where(np.tri(len(Q), len(K), dtype=bool), raw_scores(Q, K), -np.inf)
+    w = softmax(scores)
+    return w @ V, w
+
+
+def remembers(Q, K, V, mask=None, cache={}):  # noqa: B006 - the mistake
+    if "weights" not in cache:
+        cache["weights"] = attention()(Q, K, V, mask)[1]
+    return cache["weights"] @ V, cache["weights"]
+
+
+def collects(Q, K, V, mask=None, seen=[]):  # noqa: B006 - the mistake
+    seen.append(raw_scores(Q, K))
+    w = softmax(sum(seen))
+    return w @ V, w
+
+
+def drops(Q, K, V, mask=None):
+    w = attention()(Q, K, V, mask)[1]
+    w = w * (np.random.rand(*w.shape) > 0.2) / 0.8
+    return w @ V, w
+
+
+def sized_by_hand(Q, K, V, mask=None):
+    w = np.zeros((5, 7))
+    for i in range(5):
+        for j in range(7):
+            w[i, j] = np.exp(Q[i] @ K[j] / 2)
+        w[i] /= w[i].sum()
+    return w @ V, w
+
+
+def filled_to_size(Q, K, V, mask=None):
+    w = np.zeros((5, 7))
+    w[: len(Q), : len(K)] = attention()(Q, K, V, mask)[1]
+    return (w[:, : len(K)] @ V), w
+
+
+def reshaped_by_hand(Q, K, V, mask=None):
+    w = attention()(Q, K, V, mask)[1].reshape(5, 7)
+    return w @ V, w
+
+
+NOTEBOOK_K, NOTEBOOK_V = (np.random.default_rng(5).standard_normal((7, n)) for n in (4, 6))
+
+
+def with_the_notebooks_keys(Q, K, V, mask=None):
+    return attention()(Q, NOTEBOOK_K, V, mask)
+
+
+def with_the_notebooks_values(Q, K, V, mask=None):
+    w = attention()(Q, K, V, mask)[1]
+    return w[:, :1] + 0 * w @ V[:, :1] + np.zeros((1, V.shape[1])), w
+
+
+def pythons_max(Q, K, V, mask=None):
+    scores = raw_scores(Q, K)
+    e = np.exp(scores - max(scores))
+    w = e / e.sum(-1, keepdims=True)
+    return w @ V, w
+
+
+def without_mask(Q, K, V):
+    return attention()(Q, K, V)
+
+
+def stable_by(number):
+    """Subtract from each row a number that is not its largest score."""
+
+    def normalise(s):
+        with np.errstate(all="ignore"):
+            finite = np.where(np.isneginf(s), np.nan, s)
+            shift = np.nan_to_num(number(finite))
+        e = np.exp(s - shift)
+        total = e.sum(-1, keepdims=True)
+        return e / np.where(total == 0, 1, total)
+
+    return attention(normalise=normalise)
+
+
+def one_row_alone(s, mask):
+    s, mask = s.copy(), np.repeat(mask, len(s), 0) if len(mask) == 1 else mask
+    s[~mask] = -np.inf
+    return s
+
+
 # check that fails first, label: function, cause, words of the message
 WRONG = {
     "weights_are_a_distribution": {
@@ -158,6 +310,31 @@ WRONG = {
             attention(normalise=lambda s: softmax(s, 0, 0)),
             "softmax_axis",
             "axis=-1",
+        ),
+        "no keepdims": (no_keepdims, "keepdims_missing", "keepdims=True"),
+        "no keepdims of the maximum": (no_keepdims_of_max, "keepdims_missing", "(5, 7) meets (5,)"),
+        "star for @": (star, "star_for_matmul", "written with `@`"),
+        "star for values": (star_of_values, "star_for_matmul", "written with `@`"),
+        "arguments as in Keras": (as_in_keras, "argument_order", "Q, V, K would be right"),
+        "key first": (key_first, "argument_order", "Q, K, V, mask"),
+        "hint 3 without its condition": (hint_word_for_word, "mask_is_none", "not None"),
+        "hint 3 without its condition, NaN": (hint_without_guard, "mask_is_none", "not None"),
+        "None inverted": (inverts_none, "mask_is_none", "if mask is not None"),
+        "None multiplied": (multiplies_none, "mask_is_none", "if mask is not None"),
+        "mutable default": (remembers, "not_repeatable", "remembers"),
+        "list that grows": (collects, "not_repeatable", "from call to call"),
+        "dropout": (drops, "not_repeatable", "dropout"),
+        "log-softmax": (
+            attention(normalise=lambda s: np.log(softmax(s))),
+            "log_softmax",
+            "logarithms",
+        ),
+        "four places": (attention(normalise=lambda s: softmax(s).round(4)), "rounded", "rounded"),
+        "Python's max": (pythons_max, "python_max", ".max()"),
+        "no softmax, whose rows are shown": (
+            attention(normalise=lambda s: softmax(s) + 1e-3 * (np.arange(len(s)) == 3)[:, None]),
+            "row_sums",
+            "your row 3",
         ),
         "softmax over everything": (
             attention(normalise=lambda s: softmax(s, None, None)),
@@ -209,7 +386,7 @@ WRONG = {
             "wrong_dtype",
             "float16",
         ),
-        "K not transposed": (no_transpose, "raised", "matmul"),
+        "K not transposed": (no_transpose, "not_transposed", "A @ B.T"),
         "hard-coded": (hard_coded, "hard_coded", "whatever Q and K"),
         "uniform": (uniform, "hard_coded", "Compute them from Q and K"),
         "PyTorch": (pytorch, "not_numpy", "uses torch"),
@@ -231,7 +408,11 @@ WRONG = {
             "row_sums",
             "sum to 1",
         ),
-        "rounded": (attention(normalise=lambda s: softmax(s).round(3)), "row_sums", "sum to 1"),
+        "rounded": (
+            attention(normalise=lambda s: softmax(s).round(3)),
+            "rounded",
+            "as they are computed",
+        ),
         "K mixed": (
             lambda Q, K, V, mask=None: attention()(Q, K, K, mask),
             "keys_for_values",
@@ -240,6 +421,65 @@ WRONG = {
     },
     "matches_reference": {
         "no scale": (attention(scale=lambda Q, K, V: 1), "no_scale", "not scaled"),
+        "relu shares": (
+            attention(normalise=lambda s: np.maximum(s, 0) / np.maximum(s, 0).sum(-1)[:, None]),
+            "relu_shares",
+            "exponential is missing",
+        ),
+        "powers of ten": (
+            attention(normalise=lambda s: softmax(s * np.log(10))),
+            "exponential_base",
+            "Another number than e",
+        ),
+        "softmax twice": (
+            attention(normalise=lambda s: softmax(softmax(s))),
+            "softmax_twice",
+            "once",
+        ),
+        "squares of the scores": (
+            attention(normalise=lambda s: s**2 / (s**2).sum(-1, keepdims=True)),
+            "absolute_shares",
+            "exponential is missing",
+        ),
+        "K reshaped": (
+            lambda Q, K, V, mask=None: attention(
+                scale=lambda *_: 1,
+                normalise=lambda s: softmax(Q @ K.reshape(K.shape[::-1]) / np.sqrt(K.shape[1])),
+            )(Q, K, V, mask),
+            "reshaped",
+            "no transpose",
+        ),
+        "cosine similarity": (
+            lambda Q, K, V, mask=None: attention(
+                normalise=lambda s: softmax(
+                    Q @ K.T / np.outer(np.linalg.norm(Q, axis=-1), np.linalg.norm(K, axis=-1))
+                )
+            )(Q, K, V, mask),
+            "product_of_norms",
+            "cosines",
+        ),
+        "distances": (
+            lambda Q, K, V, mask=None: attention(
+                normalise=lambda s: softmax(-((Q[:, None] - K) ** 2).sum(-1))
+            )(Q, K, V, mask),
+            "distances",
+            "dot products",
+        ),
+        "as in minGPT": (as_in_mingpt, "mask_not_used", "none where none is"),
+        "sizes typed": (sized_by_hand, "index_out_of_range", "Take sizes from the shape"),
+        "filled to size": (filled_to_size, "hard_coded_sizes", "as numbers"),
+        "reshaped to size": (reshaped_by_hand, "hard_coded_size", "from the shape"),
+        "the notebook's values": (with_the_notebooks_values, "argument_unused", "argument V"),
+        "values of the best key": (
+            attention(mix=lambda w, Q, K, V: V[w.argmax(-1)]),
+            "best_value",
+            "best key",
+        ),
+        "mean of the values": (
+            attention(mix=lambda w, Q, K, V: np.tile(V.mean(0), (len(Q), 1))),
+            "output_elementwise",
+            "matrix product",
+        ),
         "scale of V": (
             attention(scale=lambda Q, K, V: V.shape[-1] ** -0.5),
             "scale_wrong_d",
@@ -343,6 +583,42 @@ WRONG = {
             "mask_after_softmax",
             "before the softmax",
         ),
+        "keys for all": (
+            attention(block=lambda s, m: np.where(m.any(0) if len(m) > 1 else m, s, -np.inf)),
+            "mask_by_key",
+            "Whole keys",
+        ),
+        "keys that all may read": (
+            attention(block=lambda s, m: np.where(m.all(0), s, -np.inf)),
+            "mask_by_key",
+            "place by place",
+        ),
+        "queries for all": (
+            attention(block=lambda s, m: np.where(m.all(-1, keepdims=True), s, -np.inf)),
+            "mask_by_query",
+            "Whole queries",
+        ),
+        "strictly before": (
+            attention(block=lambda s, m: np.where(np.tri(*s.shape, -1, dtype=bool), s, -np.inf)),
+            "mask_not_used",
+            "passed in",
+        ),
+        "minus infinity after the softmax": (
+            attention(block=ignore, late=lambda w, m: np.where(m, w, -np.inf)),
+            "mask_infinite_weights",
+            "belongs on the scores",
+        ),
+        "-1e9 after the softmax": (
+            attention(block=ignore, late=lambda w, m: np.where(m, w, -1e9)),
+            "mask_infinite_weights",
+            "before the softmax",
+        ),
+        "one row alone": (
+            attention(block=one_row_alone),
+            "mask_not_broadcast",
+            "one column for all keys",
+        ),
+        "no mask parameter": (without_mask, "signature", "arguments"),
         "scores set to 0": (attention(block=lambda s, m: s * m), "mask_zero_score", "exp(0) = 1"),
         "mask added": (attention(block=lambda s, m: s + m), "mask_added", "blocks nothing"),
         "plus infinity": (
@@ -388,7 +664,7 @@ WRONG = {
             "mask_not_broadcast",
             "np.broadcast_to",
         ),
-        "truth of a mask": (asks_for_truth_of_mask, "raised", "ambiguous"),
+        "truth of a mask": (asks_for_truth_of_mask, "truth_of_array", "if mask is not None"),
         "output without the mask": (
             attention(mix=lambda w, Q, K, V: softmax(Q @ K.T / np.sqrt(Q.shape[-1])) @ V),
             "output_ignores_mask",
@@ -405,6 +681,21 @@ WRONG = {
             attention(normalise=lambda s: np.nan_to_num(softmax(s, top_axis=None))),
             "global_max",
             "own largest score",
+        ),
+        "mean subtracted": (
+            stable_by(lambda s: np.nanmean(s, -1, keepdims=True)),
+            "shift_not_max",
+            "not the mean",
+        ),
+        "least subtracted": (
+            stable_by(lambda s: np.nanmin(s, -1, keepdims=True)),
+            "shift_not_max",
+            "not the mean, the least",
+        ),
+        "first subtracted": (
+            stable_by(lambda s: s[:, :1]),
+            "shift_not_max",
+            "largest score",
         ),
         "scores clipped": (
             attention(normalise=lambda s: softmax(np.where(np.isinf(s), s, s.clip(-500, 500)))),

@@ -111,14 +111,28 @@ def grid(first, draw=None):
     """Draw first[sequence, head] in a row of axes for each sequence."""
     fig, axes = plt.subplots(*first.shape[:2], squeeze=False)
     for i, j in np.ndindex(first.shape[:2]):
-        (draw or type(axes[i, j]).imshow)(axes[i, j], first[i, j])
+        (draw or on_one_scale)(axes[i, j], first[i, j])
     return fig
+
+
+def on_one_scale(ax, matrix):
+    ax.imshow(matrix, vmin=0, vmax=1)
+
+
+def turned(name):
+    """Draw by a method that begins at the bottom, and turn the axis."""
+
+    def draw(ax, matrix):
+        getattr(ax, name)(matrix, vmin=0, vmax=1)
+        ax.invert_yaxis()
+
+    return draw
 
 
 def with_colourbars(first):
     fig, axes = plt.subplots(4, 5)
     for i, j in np.ndindex(5, 4):
-        image = axes[j, i].matshow(first[i, j], cmap="viridis", origin="lower")
+        image = axes[j, i].matshow(first[i, j], cmap="viridis", vmin=0, vmax=1)
         fig.colorbar(image, ax=axes[j, i])
     return fig
 
@@ -143,10 +157,13 @@ FIGURES = {
     "imshow on one scale": lambda first: grid(
         first, lambda ax, matrix: ax.imshow(matrix, vmin=0, vmax=1, cmap="Blues")
     ),
-    "pcolormesh": lambda first: grid(first, lambda ax, matrix: ax.pcolormesh(matrix)),
-    "pcolor": lambda first: grid(first, lambda ax, matrix: ax.pcolor(matrix)),
+    "pcolormesh": lambda first: grid(first, turned("pcolormesh")),
+    "pcolor": lambda first: grid(first, turned("pcolor")),
     "the book's heat map": lambda first: grid(first, plotting.heatmap),
     "matshow with colour bars": with_colourbars,
+    "percent": lambda first: grid(
+        first, lambda ax, matrix: ax.imshow(100 * matrix, vmin=0, vmax=100)
+    ),
     "one picture": montage,
     "a figure for each": book_panels,
     "axes": lambda first: np.array(grid(first).axes).reshape(5, 4),
@@ -205,8 +222,30 @@ def sliced_relation(maps, offset):
     return maps[..., queries, queries + offset].mean(-1).mean(1)
 
 
+def relation_in_bfloat16(maps, offset):
+    return torch_relation(maps, offset).to(torch.bfloat16)
+
+
+def relation_as_tuples(maps, offset):
+    return tuple(map(tuple, torch_relation(maps, offset).tolist()))
+
+
+def relation_with_gradients(maps, offset):
+    return torch_relation(torch.as_tensor(maps).clone().requires_grad_(), offset)
+
+
+def relation_by_nan(maps, offset):
+    S = maps.shape[-1]
+    i, j = np.indices((S, S))
+    return np.nanmean(np.where(j - i == offset, maps, np.nan), axis=(1, 3, 4))
+
+
 RELATIONS = [
     torch_relation,
+    relation_in_bfloat16,
+    relation_as_tuples,
+    relation_with_gradients,
+    relation_by_nan,
     numpy_relation,
     array_only_relation,
     looped_relation,
@@ -299,8 +338,20 @@ def summed_over_queries_first(maps):
     return torch.special.entr(maps).sum(-2).mean((1, 3)) / math.log(maps.shape[-1])
 
 
+def small_epsilon_uniformity(maps):
+    return -(maps * (maps + 1e-4).log()).sum(-1).mean((1, 3)) / math.log(maps.shape[-1])
+
+
+def uniformity_by_loss(maps):
+    """As in Keras: cross entropy of a distribution with itself."""
+    p = np.clip(np.asarray(maps, dtype=np.float64), 1e-7, 1)
+    return (-(p * np.log(p)).sum(-1) / np.log(p.shape[-1])).mean(axis=(1, -1))
+
+
 UNIFORMITIES = [
     torch_uniformity,
+    small_epsilon_uniformity,
+    uniformity_by_loss,
     xlogy_uniformity,
     where_uniformity,
     bits_uniformity,

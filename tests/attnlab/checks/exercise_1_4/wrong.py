@@ -149,6 +149,21 @@ FIGURES = {
         "logarithms",
         "weights themselves",
     ),
+    "each on its own scale": (
+        lambda maps: grid(maps[0], lambda ax, m: ax.imshow(m)),
+        "own_scales",
+        "cannot be compared",
+    ),
+    "from below": (
+        lambda maps: grid(maps[0], lambda ax, m: ax.imshow(m, origin="lower", vmin=0, vmax=1)),
+        "first_row_below",
+        "Queries run down",
+    ),
+    "a mesh from below": (
+        lambda maps: grid(maps[0], lambda ax, m: ax.pcolormesh(m, vmin=0, vmax=1)),
+        "first_row_below",
+        "ax.invert_yaxis()",
+    ),
     "upside down": (lambda maps: grid(maps[0][..., ::-1, :]), "upside_down", "first query"),
     "one sequence": (lambda maps: grid(maps[0][:1]), "maps_missing", "4 of the 20 maps"),
     "one head": (
@@ -188,6 +203,34 @@ RELATIONS = {
         "wrap around",
     ),
     "wraps around by a negative index": (negative_index, "wraps_around", "wrap around"),
+    "rounded": (lambda m, k: torch_relation(m, k).round(decimals=2), "rounded", "as it comes out"),
+    "percent": (lambda m, k: 100 * torch_relation(m, k), "percent", "the factor 100"),
+    "median": (
+        lambda m, k: np.median(np.diagonal(m, k, -2, -1), (1, 3)),
+        "median_not_mean",
+        "Take the mean",
+    ),
+    "one place off": (lambda m, k: torch_relation(m, k + 1), "off_by_one", "one place off"),
+    "first query dropped": (
+        lambda m, k: torch.diagonal(m, k, -2, -1)[..., 1:].mean((1, 3)),
+        "query_dropped",
+        "all that have",
+    ),
+    "last query dropped": (
+        lambda m, k: torch.diagonal(m, k, -2, -1)[..., :-1].mean((1, 3)),
+        "query_dropped",
+        "all that have",
+    ),
+    "first sequence dropped": (
+        lambda m, k: torch_relation(m[:, 1:], k),
+        "sequence_dropped",
+        "whole batch",
+    ),
+    "thresholded": (
+        lambda m, k: (torch.diagonal(m, k, -2, -1) > 0.2).double().mean((1, 3)),
+        "thresholded",
+        "small ones too",
+    ),
     "max not mean": (
         lambda m, k: torch.diagonal(m, k, -2, -1).amax((1, 3)),
         "max_not_mean",
@@ -272,9 +315,21 @@ RELATIONS = {
         "is right",
     ),
     "not callable": (0.5, "not_callable", "needs your function"),
-    "raised": (lambda m, k: m[k, 99], "raised", "IndexError"),
+    "raised": (lambda m, k: m[k, 99], "index_out_of_range", "IndexError"),
 }
 ADJACENCIES = {
+    "Python's max": (
+        lambda m: max(torch_relation(m, -1), torch_relation(m, 1)),
+        "python_max",
+        "torch.maximum",
+    ),
+    "two places away": (
+        lambda m: torch.maximum(torch_relation(m, -2), torch_relation(m, 2)),
+        "two_away",
+        "next door",
+    ),
+    "rounded": (lambda m: torch_adjacency(m).round(decimals=2), "rounded", "as it comes out"),
+    "percent": (lambda m: 100 * torch_adjacency(m), "percent", "factor 100"),
     "mean of both": (
         lambda m: (torch_relation(m, 1) + torch_relation(m, -1)) / 2,
         "mean_of_both",
@@ -346,6 +401,26 @@ ADJACENCIES = {
     ),
 }
 UNIFORMITIES = {
+    "largest weight": (lambda m: m.amax(-1).mean((1, 3)), "not_entropy", "Take the entropy"),
+    "one minus the largest": (lambda m: 1 - m.amax(-1).mean((1, 3)), "not_entropy", "entropy"),
+    "standard deviation": (
+        lambda m: m.std(-1, correction=0).mean((1, 3)),
+        "not_entropy",
+        "standard deviation",
+    ),
+    "sum of squares": (lambda m: (m**2).sum(-1).mean((1, 3)), "not_entropy", "sum of squares"),
+    "median": (
+        lambda m: np.median(torch.special.entr(m).sum(-1), (1, 3)) / math.log(m.shape[-1]),
+        "median_not_mean",
+        "Take the mean",
+    ),
+    "rounded": (lambda m: torch_uniformity(m).round(decimals=2), "rounded", "as it comes out"),
+    "percent": (lambda m: 100 * torch_uniformity(m), "percent", "factor 100"),
+    "mean of the terms": (
+        lambda m: torch.special.entr(m).mean(-1).mean((1, 3)) / math.log(m.shape[-1]),
+        "averaged_terms",
+        "Add them up",
+    ),
     "nan to zero": (
         lambda m: torch.nan_to_num(-(m * m.log()).sum(-1)).mean((1, 3)) / math.log(m.shape[-1]),
         "nan_to_zero",

@@ -201,7 +201,19 @@ def loglog(draw="loglog", unit=1.0, names=tuple(MEASURED), columns=(1, 2), **sca
         for name in names:
             n, y = zip(*[(row[0], unit * row[column]) for row in MEASURED[name]], strict=True)
             getattr(ax, draw)(n, y, label=name)
-        ax.set(**scales)
+        ax.set(xlabel="n", ylabel=("seconds", "peak_bytes")[column - 1], **scales)
+    return fig
+
+
+def rounded():
+    """Draw as a report has it: milliseconds, MiB to one decimal, n in thousands."""
+    fig, axes = plt.subplots(2, 1)
+    for ax, column, unit, name in zip(axes, (1, 2), (1e-3, 2**20), ("ms", "MiB"), strict=True):
+        for label, rows in MEASURED.items():
+            y = [round(row[column] / unit, 1 if column == 2 else 3) for row in rows]
+            ax.loglog([row[0] / 1000 for row in rows], y, "o--", label=label)
+        ax.set(xlabel="thousand tokens", ylabel=name)
+        ax.legend()
     return fig
 
 
@@ -210,6 +222,8 @@ def in_one(draw):
     for rows in MEASURED.values():
         for column in (1, 2):
             draw(ax, [row[0] for row in rows], [row[column] for row in rows])
+    ax.set(xlabel="n", ylabel="s, bytes")
+    ax.legend(ax.lines, ["naive, s", "naive, bytes", "fused, s", "fused, bytes"])
     return fig
 
 
@@ -221,6 +235,7 @@ def book_style():
             plotting.loglog(
                 ax, [r[0] for r in rows], [r[column] for r in rows], name, series=series
             )
+        ax.set(xlabel="n", ylabel=("seconds", "bytes")[column - 1])
         figures.append(fig)
     return figures
 
@@ -236,6 +251,7 @@ FIGURES = {
     "backwards": lambda: in_one(lambda ax, n, y: ax.loglog(n[::-1], y[::-1])),
     "thousands": lambda: in_one(lambda ax, n, y: ax.loglog(np.array(n) / 1000, y)),
     "the book's": book_style,
+    "rounded": rounded,
 }
 
 

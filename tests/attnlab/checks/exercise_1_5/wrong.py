@@ -112,7 +112,14 @@ def within_the_counter(fn, n):
         return median_of(fn, n)
 
 
+def of_the_notebook(fn, n_values):
+    return [(n, one_call(NAIVE, n), counted(NAIVE, n)) for n in n_values]
+
+
+NAIVE = {128: None}.__getitem__  # the notebook's function, which knows other n
+
 WRONG_TIME = {
+    "not_called the notebook's": (of_the_notebook, "the function that it is given"),
     "mean_not_median": (
         profiler(functools.partial(median_of, centre=statistics.mean)),
         "instead of their mean",
@@ -300,7 +307,7 @@ WRONG_FITS = {
         "least-squares",
     ),
     "wrong_fit nan": (lambda n, y: np.nan, "least-squares"),
-    "raised": (lambda n, y: np.polyfitt(n, y, 1), "AttributeError"),
+    "wrong_method": (lambda n, y: np.polyfitt(n, y, 1), "AttributeError"),
 }
 
 
@@ -311,7 +318,8 @@ WRONG_EXPONENTS = [
     (EXPONENTS | {"naive": peaks("naive", 0)}, "small_n", "largest three sizes"),
     (EXPONENTS | {"naive": peaks("naive", 0, 1)}, "from_seconds", "the third number"),
     (EXPONENTS | {"fused": peaks("fused", -3, 1)}, "from_seconds", "the third number"),
-    (EXPONENTS | {"naive": 2.0}, "not_from_measurements", "Compute it"),
+    (EXPONENTS | {"naive": 2.0}, "exponent_rounded", "two decimals at least"),
+    (EXPONENTS | {"naive": 1.5}, "not_from_measurements", "Compute it"),
     (EXPONENTS | {"naive": 3.0}, "not_from_measurements", "Compute it"),
     (EXPONENTS | {"fused": 0.0}, "not_from_measurements", "Compute it"),
     (EXPONENTS | {"fused": "linear"}, "no_numbers", "exponents['fused']"),
@@ -344,6 +352,20 @@ WRONG_MEASURED = [
 ]
 
 
+def renamed(**names):
+    fig = loglog()
+    for ax in fig.axes:
+        ax.set(**names)
+    return fig
+
+
+def unlabelled():
+    fig = loglog()
+    for line in [line for ax in fig.axes for line in ax.lines]:
+        line.set_label("_")
+    return fig
+
+
 WRONG_FIGURES = [
     (lambda: loglog("plot"), "not_loglog", "x is linear, y is linear"),
     (lambda: loglog("semilogy"), "not_loglog", "x is linear, y is log"),
@@ -360,6 +382,10 @@ WRONG_FIGURES = [
         "as measured",
     ),
     (lambda: in_one(lambda ax, n, y: ax.loglog(n, [a**2 for a in n])), "curve_missing", "show"),
+    (lambda: renamed(xlabel=""), "axes_unnamed", "Name the axes"),
+    (lambda: renamed(ylabel=""), "axes_unnamed", "Name the axes"),
+    (lambda: renamed(ylabel="y"), "no_unit", "in which unit seconds"),
+    (lambda: unlabelled(), "curves_unnamed", "a label for each"),
     (lambda: plt.figure(), "no_curves", "ax.loglog"),
     (lambda: plt.subplots()[1].bar([1], [2]), "no_figure", "matplotlib Figure"),
     (lambda: "fig.png", "no_figure", "matplotlib Figure"),
