@@ -54,7 +54,7 @@ def overflow_told(score: float) -> Iterator[None]:
     try:
         yield
     except CheckFailed as failed:
-        if failed.cause == "raised" and "OverflowError" in failed.message:
+        if isinstance(failed.error, OverflowError):
             facts = {"score": score, "error": "math.exp, which raises OverflowError"}
             raise MISTAKES.failure("overflows", failed.example, **facts) from None
         raise

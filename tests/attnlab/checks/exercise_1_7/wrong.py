@@ -178,7 +178,7 @@ WRONG_BLOCKS = {
         "keepdim=True",
     ),
     "wrong_number": (step(give=lambda m, l, O: O), "m, l and O"),
-    "raised": (lambda m, l, O, S, V: (m, l, O + S @ V.T), "RuntimeError"),
+    "not_transposed": (lambda m, l, O, S, V: (m, l, O + S @ V.T), "RuntimeError"),
 }
 
 
@@ -241,7 +241,7 @@ WRONG_PASSES = {
     ),
     "output_value": (whole(end=lambda m, l, O: O / l + m), "one block for all keys first"),
     "wrong_number": (whole(end=lambda m, l, O: (O / l, m, l)), "the output alone"),
-    "raised": (lambda Q, K, V, block: Q @ K @ V, "RuntimeError"),
+    "not_transposed": (lambda Q, K, V, block: Q @ K @ V, "RuntimeError"),
 }
 
 
