@@ -470,6 +470,7 @@ WRONG_DROPOUT = {
     "dropout_probability": (dropping(keeps_p), "Hand the probability on"),
     "dropout_probability fixed": (dropping(always_half), "nn.Dropout(dropout)"),
     "dropped_at_rest": (dropping(at_rest_too), "after .eval()"),
+    "dropout_unclear": (forward(give=lambda o, w, q: (o + q, w)), "Repair what the check"),
 }
 
 
