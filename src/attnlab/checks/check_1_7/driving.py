@@ -115,7 +115,9 @@ def composed(function: Callable, case: Case) -> np.ndarray | None:
     return output
 
 
-def fail_at_pass(tried: Sequence[Case], given: Sequence[np.ndarray]) -> None:
+def fail_at_pass(
+    tiled_attention: Callable, tried: Sequence[Case], given: Sequence[np.ndarray]
+) -> None:
     """Fail with the cause that makes all outputs of a pass, with a right step or the student's."""
     case, output = next((c, g) for c, g in zip(tried, given, strict=True) if differs(g, c.output))
     own = first_cause(given, [MISTAKES.made("output", each) for each in tried], alike)
@@ -127,6 +129,7 @@ def fail_at_pass(tried: Sequence[Case], given: Sequence[np.ndarray]) -> None:
         shown += show(4, your_row_0=output[0], right=case.output[0])
     else:
         shown += f"    your output has shape {output.shape}, right is {case.output.shape}"
+    attend(tiled_attention, case)  # the call that `last_case` then gives
     facts = {"S_k": tried[-1].S_k, "block": tried[-1].block}
     raise MISTAKES.failure(cause or "output_value", shown, **facts)
 
@@ -148,5 +151,5 @@ def peak(tiled_attention: Callable, step: Callable, case: Case) -> int:
     if differs(output, case.output, 1e-4):
         own = composed(step, case)
         if own is None or differs(output, own, 1e-4):
-            fail_at_pass([case], [output])
+            fail_at_pass(tiled_attention, [case], [output])
     return memory.peak
