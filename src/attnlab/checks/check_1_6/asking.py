@@ -49,7 +49,7 @@ def ask_for_weights(
         with explained(), torch.no_grad():
             result = ask(function, *given.values(), case=case)
     except CheckFailed as failed:
-        if failed.cause == "raised":
+        if failed.error is not None:
             cause = _why_weights_failed(function, Q, K, mask)
             shape = None if mask is None else mask.shape
             MISTAKES.fail_if(cause, cause, _said(failed), shape=shape)
@@ -89,15 +89,15 @@ class explained:  # noqa: N801 - used like a function
         pass
 
     def __exit__(self, kind: Any, failed: Any, trace: Any) -> None:
-        if isinstance(failed, CheckFailed) and failed.cause == "raised":
+        if isinstance(failed, CheckFailed) and failed.error is not None:
             for words, cause in RAISED.items():
-                if words in failed.message:
+                if words in str(failed.error):
                     raise MISTAKES.failure(cause, failed.example) from None
 
 
 def _said(failed: CheckFailed) -> str:
     """Give what Python said, and the student's line, as an example."""
-    said = failed.message.partition(": ")[2][:160]
+    said = f"{type(failed.error).__name__}: {failed.error}"[:160]
     return f"{failed.example}\n    {said}".strip("\n")
 
 
@@ -167,7 +167,7 @@ def run(made: torch.nn.Module, case: Case) -> tuple[torch.Tensor, torch.Tensor]:
 
 def _explain_call(made: torch.nn.Module, case: Case, failed: CheckFailed) -> None:
     """Say that the mask may be None where a full one helps."""
-    if failed.cause == "raised" and case.mask is None:
+    if failed.error is not None and case.mask is None:
         try:
             ask(Forward(made), *case.tensors(), torch.ones(case.weights.shape, dtype=torch.bool))
         except CheckFailed:

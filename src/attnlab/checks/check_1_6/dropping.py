@@ -5,7 +5,7 @@ import torch
 
 from attnlab.checks._diagnose import differs, read_array, show
 from attnlab.checks.check_1_6.asking import run
-from attnlab.checks.check_1_6.cases import Case, single
+from attnlab.checks.check_1_6.cases import NAMES, Case, single
 from attnlab.checks.check_1_6.mistakes import MISTAKES
 
 PLAY = 2e-3  # of weights that are worked out from a float32 output
@@ -14,16 +14,14 @@ PLAY = 2e-3  # of weights that are worked out from a float32 output
 def one_head(rng: np.random.Generator) -> Case:
     """Make a case of one head whose weights can be worked out from its output, none of them small.
 
-    W_o and W_v only turn, and the values are at right angles to each other.
+    The maps change nothing and keys are values, at right angles to each other: neither a split nor
+    a map that is wrong makes a difference here.
     """
     case = Case(rng, (6, 9, 7, 1, 8))
-    for name in ("W_o", "W_v"):
-        case.W[name] = single(np.linalg.qr(rng.standard_normal((8, 8)))[0])
-    case.b["W_v"] = np.zeros(8)
-    for name in ("W_q", "W_k"):
-        case.W[name], case.b[name] = single(case.W[name] / 4), np.zeros(8)
+    for name in NAMES:
+        case.W[name], case.b[name] = np.eye(8), np.zeros(8)
     turned = np.linalg.qr(rng.standard_normal((6, 8, 8)))[0]
-    case.inputs["value"] = single(turned[:, :7])
+    case.inputs["key"] = case.inputs["value"] = single(turned[:, :7])
     return case
 
 
@@ -32,6 +30,9 @@ def require_dropout(made: torch.nn.Module, case: Case, p: float) -> float:
     calm = read_array("output", run(made, case)[0])
     again = read_array("output", run(made, case)[0])
     MISTAKES.fail_if(differs(calm, again), "dropped_at_rest")
+    V = case.inputs["value"]  # (B, S_k, d_k)
+    kept_together = read_array("weights", run(made, case)[1])[:, 0] @ V
+    MISTAKES.fail_if(differs(calm, kept_together, 1e-4), "dropout_unclear")
     made.train()
     output, returned = (read_array("result", x) for x in run(made, case))
     other = read_array("output", run(made, case)[0])
@@ -41,7 +42,7 @@ def require_dropout(made: torch.nn.Module, case: Case, p: float) -> float:
     if not whole:
         example = show(your_row_0=returned[0, 0, 0], its_sum=rows[0, 0, 0])
         raise MISTAKES.failure("dropped_weights_returned", example)
-    used = _weights_used(output, case)
+    used = (output @ np.linalg.pinv(V))[:, None]  # (B, 1, S_q, S_k)
     factors = used / returned
     kept = np.abs(used) > PLAY
     share = 1 - kept.mean()
@@ -50,13 +51,6 @@ def require_dropout(made: torch.nn.Module, case: Case, p: float) -> float:
         _explain(factors, kept, p, share, returned, used)
     MISTAKES.fail_if(abs(share - p) > 0.1, "dropout_probability", p=p, given=share)
     return float(share)
-
-
-def _weights_used(output: np.ndarray, case: Case) -> np.ndarray:
-    """Work out which weights, (B, 1, S_q, S_k), mixed the values that came out."""
-    context = np.linalg.solve(case.W["W_o"], (output - case.b["W_o"])[..., None])[..., 0]
-    V = case.linear("W_v", case.inputs["value"])  # (B, S_k, d_k)
-    return (context @ np.linalg.pinv(V))[:, None]
 
 
 def _explain(

@@ -252,6 +252,8 @@ MISTAKES = Mistakes(
         stays: here the kept weights stay as they were.""",
     dropout_probability="""Hand the probability on, nn.Dropout(dropout): with dropout={p} a share of
         {given:.2f} is dropped.""",
+    dropout_unclear="""Repair what the check of the whole module finds, then come back: with nothing
+        dropped, the output is not the mean of the values by the weights returned.""",
     # PyTorch's state
     not_a_state="""Return a dictionary of tensors: {what}.""",
     state_keys="""Name the entries as your module does: {missing} {are} missing{odd}.""",

@@ -9,6 +9,7 @@ from attnlab.checks._diagnose import ask, differs, first_cause, read_array, show
 from attnlab.checks.check_1_6.asking import loaded, run
 from attnlab.checks.check_1_6.cases import NAMES, Case
 from attnlab.checks.check_1_6.mistakes import MISTAKES
+from nbmark.failing import last_call
 from nbmark.graded import CheckFailed
 
 Parts = tuple[Callable, Callable, Callable]  # split_heads, attention_weights, merge_heads
@@ -35,6 +36,7 @@ class Trial:
     def __init__(self, made: torch.nn.Module, case: Case) -> None:
         self.made, self.case = made, case
         self.output, weights = run(made, case)
+        self.call = last_call()
         self.given = read_array("output", self.output), read_array("weights", weights)
         self.again = read_array("output", run(made, case)[0])
 
@@ -103,7 +105,7 @@ def explain(seen: list[Trial]) -> None:
         head += "\n" + show(yours=output[0, -1], right=case.output[0, -1])
     else:
         head += f"\n    your output has shape {output.shape}, right is {case.output.shape}"
-    raise MISTAKES.failure(cause, head)
+    raise MISTAKES.failure(cause, head).at(first.call)
 
 
 def _cause(seen: list[Trial]) -> str | None:

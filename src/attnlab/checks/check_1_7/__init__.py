@@ -101,7 +101,7 @@ def matches_attention(tiled_attention: Callable, add_block: Callable) -> str:
     if any(map(differs, given, right)):
         own = [driving.composed(add_block, case) for case in tried]
         if any(o is None or differs(g, o) for g, o in zip(given, own, strict=True)):
-            driving.fail_at_pass(tried, given)
+            driving.fail_at_pass(tiled_attention, tried, given)
         record("output", (given[-1] - own[-1] + right[-1]).sum())
         return """Your pass does with your step what it should. Apart from what the check of the
             step finds wrong, this is right."""

@@ -78,11 +78,12 @@ class Case:
         S_q, S_k, d_k, d_v = sizes
         self.Q, self.K, self.V = draw(rng, S_q, d_k), draw(rng, S_k, d_k), draw(rng, S_k, d_v)
         self.block, self.S_k = block, S_k
+        self.step: Step = add_block
         self.output, _ = scaled_dot_product_attention(self.Q, self.K, self.V)
 
     def tiled(
         self,
-        step: Step = add_block,
+        step: Step | None = None,
         scale: float | None = None,
         keys: Sequence[slice] | None = None,
         finish: Callable[[Sums], np.ndarray] = lambda sums: sums.O / sums.l,
@@ -92,7 +93,7 @@ class Case:
         S_q, d_v = len(self.Q), self.V.shape[1]
         sums = Sums(np.full((S_q, 1), -np.inf), np.zeros((S_q, 1)), np.zeros((S_q, d_v)))
         for k in self.slices() if keys is None else keys:
-            sums = Sums(*step(*sums, self.Q @ self.K[k].T * factor, self.V[k]))
+            sums = Sums(*(step or self.step)(*sums, self.Q @ self.K[k].T * factor, self.V[k]))
         return finish(sums)
 
     def slices(self) -> list[slice]:

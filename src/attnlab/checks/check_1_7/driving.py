@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from attnlab.checks._diagnose import ask, differs, first_cause, read_array, read_number, show
-from attnlab.checks.check_1_7.cases import Blocks, Case, Sums
+from attnlab.checks.check_1_7.cases import Blocks, Case, Sums, add_block
 from attnlab.checks.check_1_7.mistakes import MISTAKES
 from attnlab.peak_memory import PeakMemory
 from nbmark.graded import CheckFailed, require
@@ -19,7 +19,7 @@ NAMES = ("m", "l", "O")
 
 def alike(given: np.ndarray, wrong: np.ndarray) -> bool:
     """Tell whether sums are those that a mistake makes, which may be large."""
-    return given.shape == wrong.shape and np.allclose(given, wrong, rtol=1e-4, atol=1e-5)
+    return given.shape == wrong.shape and np.allclose(given, wrong, 1e-4, 1e-5, True)
 
 
 def tensor(array: np.ndarray) -> torch.Tensor:
@@ -54,21 +54,21 @@ def overflow_told(score: float) -> Iterator[None]:
     try:
         yield
     except CheckFailed as failed:
-        if failed.cause == "raised" and "OverflowError" in failed.message:
+        if isinstance(failed.error, OverflowError):
             facts = {"score": score, "error": "math.exp, which raises OverflowError"}
             raise MISTAKES.failure("overflows", failed.example, **facts) from None
         raise
 
 
-def block_path(add_block: Callable, case: Blocks) -> list[Sums]:
+def block_path(step: Callable, case: Blocks) -> list[Sums]:
     """Drive the student's step over blocks: the sums after each."""
-    require(add_block=add_block)
+    require(add_block=step)
     sums, seen = case.start(), []
     for keys in case.slices:
         given = [*sums, case.S[:, keys], case.V[keys]]
         shapes = f"m {sums.m.shape}, O {sums.O.shape}, S {given[3].shape}, V {given[4].shape}"
         with torch.no_grad():
-            result = ask(add_block, *map(tensor, given), case=shapes)
+            result = ask(step, *map(tensor, given), case=shapes)
         made = [read_array(*each) for each in zip(NAMES, _several(result, 3), strict=True)]
         for name, before, after in zip(NAMES, sums, made, strict=True):
             facts = {"name": name, "given": after.shape, "right": before.shape}
@@ -100,33 +100,41 @@ def attend(tiled_attention: Callable, case: Case) -> np.ndarray:
     return read_array("tiled_attention(Q, K, V, block)", result)
 
 
-def composed(add_block: Callable, case: Case) -> np.ndarray | None:
-    """Give what a right pass makes of a case with the student's step."""
+def composed(function: Callable, case: Case) -> np.ndarray | None:
+    """Give what a right pass makes of a case with the student's step, which the case then has."""
 
     def step(*given: np.ndarray) -> list[np.ndarray]:
-        return [read_array("sums", x) for x in ask(add_block, *map(tensor, given))]
+        with torch.no_grad():
+            return [read_array("sums", x) for x in ask(function, *map(tensor, given))]
 
     try:
-        with torch.no_grad():
-            return case.tiled(step)
+        output = case.tiled(step)
     except Exception:  # a step that cannot be taken explains nothing
         return None
+    case.step = step
+    return output
 
 
-def fail_at_pass(tried: Sequence[Case], given: Sequence[np.ndarray]) -> None:
-    """Fail with the cause that makes all outputs of a pass."""
+def fail_at_pass(
+    tiled_attention: Callable, tried: Sequence[Case], given: Sequence[np.ndarray]
+) -> None:
+    """Fail with the cause that makes all outputs of a pass, with a right step or the student's."""
     case, output = next((c, g) for c, g in zip(tried, given, strict=True) if differs(g, c.output))
-    cause = first_cause(given, [MISTAKES.made("output", each) for each in tried], alike)
+    own = first_cause(given, [MISTAKES.made("output", each) for each in tried], alike)
+    for each in tried:
+        each.step = add_block
+    cause = first_cause(given, [MISTAKES.made("output", each) for each in tried], alike) or own
     shown = f"    {case}\n"
     if output.shape == case.output.shape:
         shown += show(4, your_row_0=output[0], right=case.output[0])
     else:
         shown += f"    your output has shape {output.shape}, right is {case.output.shape}"
-    facts = {"S_k": case.S_k, "block": case.block}
+    attend(tiled_attention, case)  # the call that `last_case` then gives
+    facts = {"S_k": tried[-1].S_k, "block": tried[-1].block}
     raise MISTAKES.failure(cause or "output_value", shown, **facts)
 
 
-def peak(tiled_attention: Callable, add_block: Callable, case: Case) -> int:
+def peak(tiled_attention: Callable, step: Callable, case: Case) -> int:
     """Count the most bytes that the pass holds at one moment, and see that it computes."""
     require(tiled_attention=tiled_attention)
     given = [tensor(x) for x in (case.Q, case.K, case.V)]
@@ -141,7 +149,7 @@ def peak(tiled_attention: Callable, add_block: Callable, case: Case) -> int:
         result = ask(counted, *given, case.block, case=str(case))
     output = read_array("tiled_attention(Q, K, V, block)", result)
     if differs(output, case.output, 1e-4):
-        own = composed(add_block, case)
+        own = composed(step, case)
         if own is None or differs(output, own, 1e-4):
-            fail_at_pass([case], [output])
+            fail_at_pass(tiled_attention, [case], [output])
     return memory.peak

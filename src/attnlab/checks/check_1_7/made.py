@@ -111,10 +111,12 @@ def whole(*parts: dict[str, Any]) -> Callable[[Case], list[np.ndarray]]:
     return lambda case: [case.tiled(**each) for each in parts]
 
 
-def full_blocks_only(case: Case) -> np.ndarray:
-    """Lose the keys behind the last full block."""
+def full_blocks_only(case: Case) -> list[np.ndarray]:
+    """Lose the keys behind the last full block: 0, or 0 / 0, where there is none."""
     full = [k for k in case.slices() if k.stop - k.start == case.block]
-    return case.tiled(keys=full) if full else np.zeros_like(case.output)
+    if full:
+        return [case.tiled(keys=full)] * 2
+    return [np.zeros_like(case.output), np.full_like(case.output, np.nan)]
 
 
 def one_block(case: Case) -> list[np.ndarray]:

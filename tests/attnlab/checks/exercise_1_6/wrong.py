@@ -82,7 +82,10 @@ WRONG_SPLITS = {
     ),
     "split_not_done": (lambda x, n_heads: x, "as it was given"),
     "split_value": (lambda x, n_heads: view_and_transpose(x, n_heads).flip(1), "in their order"),
-    "raised": (lambda x, n_heads: x.view(x.shape[0], x.shape[1], 8, 64), "invalid for input"),
+    "hard_coded_size": (
+        lambda x, n_heads: x.view(x.shape[0], x.shape[1], 8, 64),
+        "invalid for input",
+    ),
     "returns_nothing": (lambda x, n_heads: None, "return statement"),
     "mutates_input": (in_place, "changes its input x"),
     "not_callable": (torch.ones(2), "needs your function"),
@@ -177,7 +180,7 @@ WRONG_WEIGHTS = {
         "K.transpose(-2, -1)",
     ),
     "returns_several": (lambda Q, K, mask=None: (masked_fill(Q, K, mask), K), "2 things"),
-    "raised": (lambda Q, K: Q @ K.T.T.nothing, "AttributeError"),
+    "wrong_method": (lambda Q, K: Q @ K.T.T.nothing, "AttributeError"),
 }
 WRONG_MASKS = {
     "mask_ignored": (weights(mask=lambda s, m: s), "those without a mask"),
@@ -467,6 +470,7 @@ WRONG_DROPOUT = {
     "dropout_probability": (dropping(keeps_p), "Hand the probability on"),
     "dropout_probability fixed": (dropping(always_half), "nn.Dropout(dropout)"),
     "dropped_at_rest": (dropping(at_rest_too), "after .eval()"),
+    "dropout_unclear": (forward(give=lambda o, w, q: (o + q, w)), "Repair what the check"),
 }
 
 

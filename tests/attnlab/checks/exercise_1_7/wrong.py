@@ -178,7 +178,7 @@ WRONG_BLOCKS = {
         "keepdim=True",
     ),
     "wrong_number": (step(give=lambda m, l, O: O), "m, l and O"),
-    "raised": (lambda m, l, O, S, V: (m, l, O + S @ V.T), "RuntimeError"),
+    "not_transposed": (lambda m, l, O, S, V: (m, l, O + S @ V.T), "RuntimeError"),
 }
 
 
@@ -226,7 +226,7 @@ WRONG_PASSES = {
     "no_scale": (whole(scale=lambda Q, V: 1), "Divide the scores of each block"),
     "no_scale by d_k": (whole(scale=lambda Q, V: 1 / Q.shape[1]), "√d_k"),
     "not_divided": (whole(end=lambda m, l, O: O), "O is a sum"),
-    "end_lost": (full_blocks, "7 keys in blocks of 3"),
+    "end_lost": (full_blocks, "11 keys in blocks of 4"),
     "one_block": (set_up_inside, "before the loop"),
     "one_block return": (returns_inside, "one block alone"),
     "blocks_averaged": (
@@ -241,7 +241,7 @@ WRONG_PASSES = {
     ),
     "output_value": (whole(end=lambda m, l, O: O / l + m), "one block for all keys first"),
     "wrong_number": (whole(end=lambda m, l, O: (O / l, m, l)), "the output alone"),
-    "raised": (lambda Q, K, V, block: Q @ K @ V, "RuntimeError"),
+    "not_transposed": (lambda Q, K, V, block: Q @ K @ V, "RuntimeError"),
 }
 
 
