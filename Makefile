@@ -62,6 +62,7 @@ bench: env ## Compare Flash attention with naive and PyTorch's on this CPU; fail
 
 bench-pages: book ## Weigh the pages and time them on a slow line in Chromium; fails on a missed bar
 	@$(VENV_PYTHON) tools/bench_pages.py
+	@$(VENV_PYTHON) tools/bench_live.py
 
 profile-gpu: env ## Measure attention on this CUDA GPU and record it in chapters/data
 	@$(VENV_PYTHON) tools/profile_gpu.py

@@ -90,7 +90,7 @@ class HeadsOverview(Figure):
         `_reading.read_without`; {} if nothing did that
     """
 
-    _esm = bundle("heads_overview", "reading")
+    _esm = bundle("heads_overview", "reading", "heads_math")
     title = Unicode("All heads of a trained network").tag(sync=True)
     sentence = Int(0, min=0).tag(sync=True)
     score = Enum(tuple(SCORES), "[CLS]").tag(sync=True)
