@@ -92,7 +92,7 @@ export const vectors = ({ sentences, alike, own, after }, { place }, pieces, tok
     // Each pair stands once in the list, those of the first word first.
     cosine = (i, k) => {
       const [a, b] = [Math.min(start + i, k), Math.max(start + i, k)];
-      return alike[after][a * N - (a * (a - 1)) / 2 + b - a] / 100;
+      return alike[after / 3][a * N - (a * (a - 1)) / 2 + b - a] / 100;
     };
   } else words.unshift(...pieces.map((piece) => [piece, place]));
   const known = place < sentences.length ? words.length : own.alike[after][0].length;

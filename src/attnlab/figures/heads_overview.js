@@ -78,7 +78,7 @@ const colourOf = (node) => {
 
 // All heads as pictures, and the buttons below them with their scores.
 const wall = (ui) => {
-  const overview = grid("All heads, layers down: a small map each, and its score in hundredths", (i, j) => {
+  const overview = grid("All heads, layers down, with scores in hundredths", (i, j) => {
     ui.put("layer", i + 1);
     ui.put("head", j + 1);
   });
@@ -167,8 +167,10 @@ const build = (root, ui, { sentences, asked }) => {
   let state = null; // the latest
   const current = () => Object.fromEntries(parts.traits.map((name) => [name, ui.get(name)]));
   // A link may hold what is no head or view.
-  const within = (name, least, most) => ui.put(name, Math.min(most, Math.max(least, ui.get(name))));
-  for (const [name, least, most] of [["layer", 1, 6], ["head", 1, HEADS], ["after", 0, 6]]) within(name, least, most);
+  const within = (name, most) => ui.put(name, Math.min(most, Math.max(1, ui.get(name))));
+  within("layer", 6);
+  within("head", HEADS);
+  if (![0, 3, 6].includes(ui.get("after"))) ui.put("after", 6);
   if (!(ui.get("score") in SCORES)) ui.put("score", "[CLS]");
   if (!VIEWS.includes(ui.get("view"))) ui.put("view", VIEWS[0]);
 
@@ -210,7 +212,8 @@ const build = (root, ui, { sentences, asked }) => {
   const options = [...sentences.map((text, i) => `${i + 1}: ${wordsOf(text)}`), "your own"];
   const choice = ui.choice("sentence", { label: "Sentence", options: options.map((text, i) => [i, text]) });
   const switched = switches(ui, current);
-  const extras = { [VIEWS[2]]: ui.range("after", { label: "Layers passed", max: 6 }), [VIEWS[3]]: switched.node };
+  const extras = { [VIEWS[2]]: ui.range("after", { label: "Layers passed", values: [0, 3, 6] }), [VIEWS[3]]: switched.node };
+  const view = ui.choice("view", { label: "Show", options: VIEWS.map((s) => [s, s]) });
   const extra = el("div");
   root.append(
     beside(
@@ -221,12 +224,11 @@ const build = (root, ui, { sentences, asked }) => {
     overview.node,
     profile,
     sentence.node,
-    ui.choice("view", { label: "Show", options: VIEWS.map((s) => [s, s]) }),
     el(
       "div",
       { class: "attn-row attn-head" },
       el("div", {}, large.node, picture),
-      el("div", { class: "attn-side" }, extra, scroll),
+      el("div", { class: "attn-side" }, view, extra, scroll),
     ),
   );
   return (now, result) => {
