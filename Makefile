@@ -81,6 +81,7 @@ bench-marking: env ## Compare what marking a class costs with nbval and nbgrader
 
 bench-pages: book ## Weigh the pages and time them on a slow line in Chromium; fails on a missed bar
 	@$(VENV_PYTHON) tools/bench_pages.py
+	@$(VENV_PYTHON) tools/bench_live.py
 
 profile-gpu: env ## Measure attention on this CUDA GPU and record it in chapters/data
 	@$(VENV_PYTHON) tools/profile_gpu.py

@@ -79,13 +79,18 @@ def longest_task(browser: Browser, address: str) -> float:
         page.wait_for_function("watch.settled()", timeout=60_000)
         events = json.loads(browser.stop_tracing())["traceEvents"]
     here = {e["pid"] for e in events if e["name"] == "EvaluateScript" and address in str(e["args"])}
+    return SLOWER * longest(events, here)
+
+
+def longest(events: list[dict], here: set[int]) -> float:
+    """Give the milliseconds of processor time of the longest task of these pages' own threads."""
     main = {
         (e["pid"], e["tid"])
         for e in events
         if e["name"] == "thread_name" and e["args"]["name"] == "CrRendererMain" and e["pid"] in here
     }
     tasks = [e for e in events if "RunTask" in e["name"] and (e["pid"], e["tid"]) in main]
-    return SLOWER * max(task.get("tdur", 0) for task in tasks) / 1000
+    return max(task.get("tdur", 0) for task in tasks) / 1000
 
 
 def measure_heights(browser: Browser, home: str) -> None:

@@ -9,6 +9,8 @@ from lab import CONNECTED, TIMEOUT, ask, lab_server, wait_for
 from living import expect_said, living, press
 from nbformat.v4 import new_code_cell, new_notebook
 
+from attnlab import figures
+
 
 def write_notebook(path):
     """Write a notebook with a cell for each figure, which stays as a variable of its name."""
@@ -94,3 +96,18 @@ def test_python_moves_the_figure_and_the_figure_moves_python(page, python, entry
         for name, value in move.changes.items():
             same = f"{entry.name}.{name} == {value!r}"
             wait_for(lambda same=same: python("", same), same)
+
+
+def test_what_is_typed_is_read_by_the_kernel_and_so_is_what_is_left_without_a_head(page, python):
+    entry = next(entry for entry in TABLE if entry.figure is figures.HeadsOverview)
+    root, figure = living(page, entry), figures.HeadsOverview()
+    python(set_traits(entry, {}))
+    expect_said(root, figure.describe())
+    assert root.get_by_role("button", name="Load the model").count() == 0
+    figure.asked = "we met at the bank"
+    root.get_by_label("Your own sentence", exact=True).fill(figure.asked)
+    expect_said(root, figure.describe())
+    figure.view, figure.off = "heads switched off", "4-2"
+    root.get_by_role("combobox", name="Show", exact=True).select_option(figure.view)
+    root.get_by_role("button", name="Switch 4-2 off", exact=True).click()
+    expect_said(root, figure.describe())

@@ -21,7 +21,7 @@ SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 def script(name: str) -> str:
     """Read a script without its comments and indents, which no page needs to carry."""
     text = HERE.joinpath(f"{name}.js").read_text(encoding="utf-8")
-    return re.sub(r"^ *(//.*\n)?", "", text, flags=re.M)
+    return re.sub(r"^\s*(//.*\n\s*)*", "", text, flags=re.M)
 
 
 def bundle(name: str, *parts: str) -> str:
@@ -44,7 +44,8 @@ def style() -> str:
     """Give the figures' style sheet: the book's hues, and shared.css without its comments."""
     hues = ";".join(f"--attn-{i}:{colour}" for i, colour in enumerate(plotting.COLOURS))
     text = HERE.joinpath("shared.css").read_text(encoding="utf-8")
-    return f".attn-live{{{hues}}}\n" + re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    return f".attn-live{{{hues}}}\n" + re.sub(r"(?<=[{};,])\s+", "", text)
 
 
 def fixed(x: float, digits: int) -> str:

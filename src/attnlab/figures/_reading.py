@@ -13,6 +13,7 @@ from torch.nn import functional
 from attnlab import live, minilm
 from attnlab.minilm import MiniLM, Tokens
 
+LEVELS = slice(None, None, 3)  # layers whose vectors a page compares: 0 (before all), 3, 6
 MOST_LETTERS = 2000  # of what a reader types
 
 
@@ -82,7 +83,7 @@ def read_maps(sentences: Sequence[Sequence[str]]) -> dict:
     """
     tokens, weights, vectors = _listed(tuple(map(tuple, sentences)))
     one, other = pairs(vectors.shape[1])
-    cosines = (vectors @ vectors.mT)[:, one, other]  # (L + 1, N (N + 1) / 2)
+    cosines = (vectors @ vectors.mT)[LEVELS, one, other]  # (3, N (N + 1) / 2)
     pieces = [" ".join(p for p in row if p != "[PAD]") for row in tokens.pieces]
     return {
         "sentences": pieces,

@@ -78,11 +78,11 @@ class HeadsOverview(Figure):
     layer, head : int, the head that is shown large, counted from 1
     token : int, the query whose row is written out, from 0; the last one if there are fewer
     view : str, what is shown of it, one of `VIEWS`
-    after : int, after how many layers word vectors are compared
+    after : int, after how many layers word vectors are compared: 0, 3 or 6
     off : str, names of the heads that are switched off, such as "1-3 2-9"
     sentences : list of str, word pieces, separated by spaces
     maps : nested list, shape (sentences, 6, 12, S, S), weights in thousandths, see `read_maps`
-    alike : nested list, shape (7, N (N + 1) / 2), cosines of all N words in hundredths, each pair
+    alike : nested list, shape (3, N (N + 1) / 2), cosines of all N words in hundredths, each pair
         once
     asked : str, the sentence that the reader typed
     own : dict, what the network makes of it, see `_reading.read_text`; {} if there is none
@@ -90,7 +90,7 @@ class HeadsOverview(Figure):
         `_reading.read_without`; {} if nothing did that
     """
 
-    _esm = bundle("heads_overview", "reading")
+    _esm = bundle("heads_overview", "reading", "heads_math")
     title = Unicode("All heads of a trained network").tag(sync=True)
     sentence = Int(0, min=0).tag(sync=True)
     score = Enum(tuple(SCORES), "[CLS]").tag(sync=True)
@@ -98,7 +98,7 @@ class HeadsOverview(Figure):
     head = Int(2, min=1, max=HEADS).tag(sync=True)
     token = Int(6, min=0).tag(sync=True)
     view = Enum(VIEWS, VIEWS[0]).tag(sync=True)
-    after = Int(LAYERS, min=0, max=LAYERS).tag(sync=True)
+    after = Enum((0, 3, 6), 6).tag(sync=True)
     off = Unicode().tag(sync=True)
     sentences = List(Unicode()).tag(sync=True)
     maps = Array(5, digits=0).tag(sync=True)
@@ -194,7 +194,8 @@ class HeadsOverview(Figure):
             start, N = sum(before[:place]), sum(before)
             one, other = pairs(N)
             square = torch.zeros(N, N, dtype=torch.float64)
-            square[one, other] = torch.tensor(self.alike[self.after], dtype=torch.float64) / 100
+            found = torch.tensor(self.alike[self.after // 3], dtype=torch.float64)
+            square[one, other] = found / 100
             square = square.triu() + square.triu(1).T
             grid, row = square[start : start + S, start : start + S], square[start + token]
         else:

@@ -116,8 +116,8 @@ def test_a_sentence_that_the_kernel_is_asked_for_is_read_and_shown(figure, layer
 
 
 def test_cosines_of_words_are_those_of_the_models_vectors_within_a_sentence_and_across():
-    figure = HeadsOverview(view="word vectors", sentence=5, token=5, after=4)
-    river, money = (model_on(words_of(figure.sentences[i]))[1][4] for i in (5, 6))
+    figure = HeadsOverview(view="word vectors", sentence=5, token=5, after=3)
+    river, money = (model_on(words_of(figure.sentences[i]))[1][3] for i in (5, 6))
     for asked in ("", words_of(figure.sentences[5])):  # from the list, then as one's own
         figure.asked = asked
         found = figure.compute()
