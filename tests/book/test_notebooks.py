@@ -12,7 +12,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
 
-# Title and second-level headings of each section, as the chapter's outline has them.
+# Title and numbered headings of each section, as the chapter's outline has them; the headings of a
+# section that has but its title there are the book's own.
 OUTLINE = {
     "1_01_motivation": [
         "Motivation: The Fixed-Size Bottleneck",
@@ -97,7 +98,13 @@ def test_a_comment_in_a_block_of_code_is_no_heading():
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_headings_are_those_of_the_outline(path):
     found = style.headings(nbformat.read(path, as_version=4))
-    assert [title for level, title in found if level <= 2] == OUTLINE[path.stem]
+    titles = [title for level, title in found if level <= 2]
+    outline = OUTLINE[path.stem]
+    if len(outline) > 1:
+        assert titles == outline
+    else:
+        assert titles[:1] == outline
+        assert len(titles) >= 5
 
 
 @pytest.mark.parametrize("path", tidy.notebooks(), ids=lambda path: path.stem)

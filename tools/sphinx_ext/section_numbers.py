@@ -2,6 +2,9 @@
 
 Sphinx counts the pages of the table of contents. So it would number the exercises, which have their
 numbers in their titles, as 1.11.1 and on, and a section left out would change all behind it.
+
+The source that this book accompanies numbers sections of some pages; the headings of the others,
+which `unnumbered_headings` in _config.yml names, are the book's own and carry no number.
 """
 
 import re
@@ -44,6 +47,7 @@ def number_headings(toc: nodes.Node, parent: Number) -> Iterator[tuple[nodes.ref
 
 def number_page(env: BuildEnvironment, docname: str, number: Number) -> None:
     """Set the number of a page and its headings everywhere that Sphinx looks for it."""
+    bare = docname in env.config.unnumbered_headings
     title = next(env.tocs[docname].findall(nodes.list_item))
     pairs = [(next(title.findall(nodes.reference)), number)]
     for below in title.children:
@@ -51,7 +55,8 @@ def number_page(env: BuildEnvironment, docname: str, number: Number) -> None:
             pairs.extend(number_headings(below, number))
     numbers = env.toc_secnumbers[docname] = {}
     for reference, own in pairs:
-        shown = own if number and len(own) <= DEPTH else ()
+        deep = len(own) > (len(number) if bare else DEPTH)
+        shown = () if deep or not number else own
         numbers[reference["anchorname"]] = shown
         reference["secnumber"] = list(shown) or None
     env.titles[docname]["secnumber"] = list(number)
@@ -68,5 +73,6 @@ def renumber(_app: Sphinx, env: BuildEnvironment) -> list[str]:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Run after Sphinx's own numbering, which has the default priority of 500."""
+    app.add_config_value("unnumbered_headings", [], "env")
     app.connect("env-get-updated", renumber, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
