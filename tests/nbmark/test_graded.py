@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from jupyter_client.manager import start_new_kernel
@@ -105,10 +107,8 @@ def test_an_error_of_the_student_comes_with_its_line_and_without_a_traceback():
     ],
 )
 def test_none_that_a_cell_has_assigned_is_told_from_what_was_handed_out(cell, words, monkeypatch):
-    class Shell:
-        user_ns = {"In": ["", cell, "check(number)"]}
-
-    monkeypatch.setattr("nbmark.failing.get_ipython", Shell)
+    shell = SimpleNamespace(user_ns={"In": ["", cell, "check(number)"]})
+    monkeypatch.setattr("nbmark.failing.get_ipython", lambda: shell)
     with pytest.raises(NotAttempted) as caught:
         require(number=None)
     assert words in " ".join(str(caught.value).split())

@@ -7,10 +7,15 @@ ADAPTERS = "attnlab.serving"  # how models travel
 
 # Graded cells that are judged in the student's own process, so that the mark rests on its word.
 _MEASURED = "only the process in which a student's profile runs knows what it measured"
+_WRITTEN = "the module is a class of the student's, which only that process can make"
 INSIDE = {
     "1_5-measures-memory": _MEASURED,
     "1_5-measures-time": _MEASURED,
     "1_5-survives-out-of-memory": _MEASURED,
+    "1_6-holds-the-projections": _WRITTEN,
+    "1_6-computes-attention": _WRITTEN,
+    "1_6-drops-weights": _WRITTEN,
+    "1_7-holds-no-table": "only the process in which a student's pass runs knows what it holds",
 }
 
 # Graded cells that are judged outside, but by values of the student's process that no seed changes.
@@ -20,6 +25,9 @@ TRUSTED = {
     "1_4-names-heads": "the model is the student's; accuracy and maps are worked out outside",
     "1_5-memory-grows-as-predicted": "what was measured is the student's",
     "1_5-shows-both-curves": "what was measured is the student's",
+    "1_8-records-a-prediction": "any prediction is right",
+    "1_8-runs-the-experiment": "the models are those that the notebook trains",
+    "1_8-findings-follow": "what was measured is the student's",
 }
 
 PACKAGES = {"check_1_3": ("numpy",)}  # the functions run where nothing else can be imported
