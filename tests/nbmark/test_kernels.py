@@ -1,6 +1,7 @@
 """Forked kernels under nbval as it is, and what walls around a stranger's kernel let through."""
 
 import argparse
+import re
 import subprocess
 import sys
 import time
@@ -151,7 +152,8 @@ serve(socket.socketpair()[0], ["numpy"])
 def test_nothing_is_forked_from_a_process_with_threads():
     done = subprocess.run([sys.executable, "-c", THREADED], capture_output=True, text=True)
     assert done.returncode == 1
-    assert done.stderr == "2 threads after the imports: nothing can be forked from here\n"
+    told = r"\d threads after the imports: nothing can be forked from here\n"
+    assert re.fullmatch(told, done.stderr)  # NumPy may have some of its own
 
 
 @needs_fork
