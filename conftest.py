@@ -2,15 +2,15 @@
 
 Under pytest-xdist the tests of a group run one after the other in one process. Each file is a
 group, and so is each notebook: its cells share a kernel. The file that tries the answers to all
-exercises is a group an exercise. `make test` starts the groups in the order
-of this file.
+exercises is a group an exercise. `make test` starts the groups in the order of this file, and of
+those that wait more than they work no two at a time, so that the other processes have the cores.
 """
 
 import asyncio
 import os
 import re
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -23,17 +23,22 @@ sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests" / "support")]
 # What measures time is one group, so that no measurement disturbs another.
 TIMED = ("tests/*bench*", "tests/*profil*", "tests/attnlab/checks/*1_5*", "solutions/1_5*")
 ANSWERS = "tests/attnlab/checks/test_checks.py"
+# Groups that wait for time limits and for kernels more than they work, the longest first.
+WAITING = (
+    *("tests/nbmark/test_hostile.py", "tests/nbmark/test_points.py"),
+    *("tests/nbmark/test_points_runs.py", "tests/nbmark/test_kernels.py"),
+    *("tests/book/test_nbgrader.py", "tests/nbmark/test_running.py"),
+    *("tests/nbmark/test_mark_one.py", "tests/nbmark/test_grade_resume.py"),
+)
 # Groups that start first: chapters, whose outputs the book's build then finds, and the long ones,
 # so that none is left over at the end. The first test of a page builds the book, and other tests of
 # pages would wait for that: between the first file of them and the next stand files without pages.
 FIRST = (
-    *("chapters/*", "solutions/*"),
-    "tests/nbmark/test_hostile.py",  # it mostly waits
-    "tests/book/test_figures.py",
-    *("tests/book/test_exercises_lab.py", "tests/book/test_build.py", "tests/nbmark/test_points*"),
+    *("chapters/*", "solutions/*", *WAITING),
+    *("tests/book/test_figures.py", "tests/book/test_exercises_lab.py", "tests/book/test_build.py"),
     *("tests/book/test_accessibility.py", "tests/book/test_browser.py"),
-    *("tests/book/test_figures_lab.py", "tests/book/test_nbgrader.py"),
-    *("tests/attnlab/test_flash_triton.py", "tests/book/test_exercises.py", ANSWERS),
+    *("tests/book/test_figures_lab.py", "tests/attnlab/test_flash_triton.py"),
+    *("tests/book/test_exercises.py", ANSWERS),
     *("tests/book/test_exercise_pages.py", "tests/book/test_chapter_outputs.py"),
     *("tests/attnlab/checks/*1_5*", "tests/nbmark/test_plugin.py", "tests/book/test_widgets.py"),
 )
@@ -41,13 +46,10 @@ FIRST = (
 # a built book, and the answers that measure time.
 SLOW_ANSWERS = (f"{ANSWERS} 1_5",)
 SLOW = (
-    *("*.ipynb", "tests/attnlab/test_flash_triton.py", "tests/nbmark/test_p[lo]*"),
-    *("tests/nbmark/test_own_kernel.py", "tests/nbmark/test_running.py"),
-    *("tests/nbmark/test_hostile.py", "tests/nbmark/test_kernels.py"),
-    *("tests/nbmark/test_mark_one.py", "tests/nbmark/test_grade_resume.py"),
-    *("tests/nbmark/test_grade_cluster.py", "tests/nbmark/test_grade_platforms.py"),
-    *("tests/book/test_check.py", "tests/book/test_exercises.py", "tests/book/test_nbgrader.py"),
-    "tests/book/test_predict.py",
+    *("*.ipynb", *WAITING, "tests/attnlab/test_flash_triton.py", "tests/nbmark/test_plugin.py"),
+    *("tests/nbmark/test_own_kernel.py", "tests/nbmark/test_grade_cluster.py"),
+    *("tests/nbmark/test_grade_platforms.py", "tests/book/test_check.py"),
+    *("tests/book/test_exercises.py", "tests/book/test_predict.py"),
 )
 SLOW_FIXTURES = {"browser", "book", "tiny"}
 
@@ -120,7 +122,27 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             return group_of(nodeid)
 
+        def _assign_work_unit(self, node: Any) -> None:
+            elsewhere = [work for other, work in self.assigned_work.items() if other is not node]
+            next_up = choose(self.workqueue, elsewhere)
+            self.workqueue.move_to_end(next_up, last=False)
+            super()._assign_work_unit(node)
+
     return Groups(config, log)
+
+
+def choose(queue: Iterable[str], elsewhere: Iterable[Mapping[str, Mapping[str, bool]]]) -> str:
+    """Choose the next group: one that waits if none does in the other processes, else another.
+
+    What those have to do is given by group: the tests, and whether each is done.
+    """
+    waits = any(
+        is_one_of(WAITING, group) and not all(tests.values())
+        for work in elsewhere
+        for group, tests in work.items()
+    )
+    groups = sorted(queue, key=lambda group: is_one_of(WAITING, group) == waits)
+    return groups[0]
 
 
 def group_of(nodeid: str) -> str:

@@ -41,6 +41,24 @@ def test_a_group_is_a_file_an_exercise_or_all_that_measures_time(nodeid, group):
     assert groups.group_of(nodeid) == group
 
 
+LONG, SHORT = groups.WAITING[:2]
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "chosen"),
+    [
+        ([], SHORT),
+        ([{"tests/a.py": {"::a": False}}], SHORT),
+        ([{LONG: {"::a": True, "::b": False}}], "tests/b.py"),
+        ([{LONG: {"::a": True}}], SHORT),
+        ([{"tests/a.py": {"::a": False}}, {LONG: {"::a": False}}], "tests/b.py"),
+    ],
+)
+def test_no_two_groups_that_wait_run_at_a_time(elsewhere, chosen):
+    assert groups.choose(["tests/b.py", SHORT, "tests/c.py"], elsewhere) == chosen
+    assert groups.choose([SHORT], elsewhere) == SHORT
+
+
 def test_the_inner_loop_leaves_out_the_answers_that_measure_time():
     assert groups.is_one_of(groups.SLOW_ANSWERS, groups.unit_of(f"{groups.ANSWERS}::test_a[1_5-x]"))
     assert not groups.is_one_of(
