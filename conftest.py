@@ -42,14 +42,15 @@ FIRST = (
     *("tests/book/test_exercise_pages.py", "tests/book/test_chapter_outputs.py"),
     *("tests/attnlab/checks/*1_5*", "tests/nbmark/test_plugin.py", "tests/book/test_widgets.py"),
 )
-# What `make test-fast` leaves out: whatever runs notebooks or compiles, whatever needs a browser or
-# a built book, and the answers that measure time.
+# What `make test-fast` leaves out: whatever runs notebooks, marks in another process or compiles,
+# whatever needs a browser or builds pages, and the answers that measure time.
 SLOW_ANSWERS = (f"{ANSWERS} 1_5",)
 SLOW = (
     *("*.ipynb", *WAITING, "tests/attnlab/test_flash_triton.py", "tests/nbmark/test_plugin.py"),
     *("tests/nbmark/test_own_kernel.py", "tests/nbmark/test_grade_cluster.py"),
-    *("tests/nbmark/test_grade_platforms.py", "tests/book/test_check.py"),
-    *("tests/book/test_exercises.py", "tests/book/test_predict.py"),
+    *("tests/nbmark/test_grade_platforms.py", "tests/attnlab/checks/test_served.py"),
+    *("tests/book/test_check.py", "tests/book/test_claims.py", "tests/book/test_exercises.py"),
+    *("tests/book/test_firefox.py", "tests/book/test_predict.py"),
 )
 SLOW_FIXTURES = {"browser", "book", "tiny"}
 

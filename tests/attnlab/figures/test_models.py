@@ -101,10 +101,11 @@ def test_the_heads_are_those_of_the_model_to_a_thousandth():
 
 
 @pytest.mark.parametrize(
-    ("figure", "layer", "head"),
-    [(HeadsOverview(layer=2, head=5), 2, 5), (LiveSentence(head="2-9"), 2, 9)],
+    ("kind", "traits", "layer", "head"),
+    [(HeadsOverview, {"layer": 2, "head": 5}, 2, 5), (LiveSentence, {"head": "2-9"}, 2, 9)],
 )
-def test_a_sentence_that_the_kernel_is_asked_for_is_read_and_shown(figure, layer, head):
+def test_a_sentence_that_the_kernel_is_asked_for_is_read_and_shown(kind, traits, layer, head):
+    figure = kind(**traits)
     figure.asked = "Unbelievable, said Zoë: 64 pieces?"
     expect_map(figure, figure.asked, layer, head)
     found = figure.compute()
