@@ -6,11 +6,10 @@ exercises is a group an exercise. `make test` starts the groups in the order of 
 those that wait more than they work no two at a time, so that the other processes have the cores.
 """
 
-import asyncio
 import os
 import re
 import sys
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -82,34 +81,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if left_out or SLOW_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
     items.sort(key=place)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_setup(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Hide the browser's loop while a test is prepared: see `alone`."""
-    return (yield from alone(item))
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Hide the browser's loop while a test runs: see `alone`."""
-    return (yield from alone(item))
-
-
-def alone(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Hide the loop that Playwright keeps running from a test without a browser.
-
-    The browser stays open for the tests after this one in its process, and where a loop runs no
-    notebook can.
-    """
-    loop = asyncio._get_running_loop()
-    if "browser" in getattr(item, "fixturenames", ()):
-        return (yield)
-    asyncio._set_running_loop(None)
-    try:
-        return (yield)
-    finally:
-        asyncio._set_running_loop(loop)
 
 
 @pytest.hookimpl(optionalhook=True)

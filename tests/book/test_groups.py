@@ -1,9 +1,7 @@
 """The tables of conftest.py name tests that exist."""
 
-import asyncio
 import importlib.util
 from fnmatch import fnmatch
-from types import SimpleNamespace
 
 import pytest
 from files import ROOT
@@ -64,18 +62,3 @@ def test_the_inner_loop_leaves_out_the_answers_that_measure_time():
     assert not groups.is_one_of(
         groups.SLOW_ANSWERS, groups.unit_of(f"{groups.ANSWERS}::test_a[1_3-x]")
     )
-
-
-@pytest.mark.parametrize(("fixtures", "there"), [(["tmp_path"], False), (["browser"], True)])
-def test_only_a_test_with_a_browser_meets_its_loop(fixtures, there):
-    loop, before = asyncio.new_event_loop(), asyncio._get_running_loop()
-    asyncio._set_running_loop(loop)
-    try:
-        test = groups.alone(SimpleNamespace(fixturenames=fixtures))
-        next(test)
-        assert (asyncio._get_running_loop() is loop) == there
-        next(test, None)
-        assert asyncio._get_running_loop() is loop
-    finally:
-        asyncio._set_running_loop(before)
-        loop.close()
