@@ -15,8 +15,7 @@ export SOLUTIONS
 book check grade soak test lint bench times: export IPYTHONDIR := $(CURDIR)/_build/ipython
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf epub serve lab check grade gradescope soak test test-fast lint tidy release lock bench \
-  bench-marking bench-pages profile-gpu times story clean env
+.PHONY: help book pdf epub serve lab check grade gradescope soak test test-fast lint tidy release lock bench bench-marking bench-pages profile-gpu times story clean env
 
 help: ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile

@@ -5,8 +5,10 @@ import atexit
 import json
 import signal
 import subprocess
+import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +69,8 @@ class Interrupt:
 
     def listen(self) -> None:
         """Replace nbclient's handler, once the notebook has started."""
+        if threading.current_thread() is not threading.main_thread():
+            return  # where signals do not arrive
         task = asyncio.current_task()
 
         def press() -> None:
@@ -74,6 +78,17 @@ class Interrupt:
             task.cancel()
 
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, press)
+
+
+def _run(task: Coroutine[Any, Any, Any]) -> None:
+    """Run a task to its end, also from a notebook or where else a loop of events is running."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(task)
+    else:
+        with ThreadPoolExecutor(1) as aside:
+            aside.submit(asyncio.run, task).result()
 
 
 def execute(
@@ -99,7 +114,7 @@ def execute(
     options |= {"resources": resources, "on_notebook_start": start}
     client = Client(notebook, **SETTINGS | options)
     try:
-        asyncio.run(client.async_execute(stderr=log))
+        _run(client.async_execute(stderr=log))
     except (asyncio.CancelledError, Exception) as error:
         if interrupt.pressed or isinstance(error, asyncio.CancelledError):
             raise KeyboardInterrupt from None

@@ -1,6 +1,8 @@
 """One submission: a Job goes in, a Result comes out, and both survive being written as JSON."""
 
+import asyncio
 import base64
+from concurrent.futures import ThreadPoolExecutor
 
 import nbformat
 import pytest
@@ -68,6 +70,14 @@ def test_what_cannot_be_read_has_a_fault(course):
     assert "its end is missing" in result.fault
     assert sum(m.earned for m in result.marks) == 0
     assert len(result.marks) == 3
+
+
+def test_it_may_be_asked_for_where_a_loop_of_events_runs(course):
+    async def ask():
+        return marked(course, submitted())
+
+    with ThreadPoolExecutor(1) as aside:
+        assert aside.submit(asyncio.run, ask()).result().marks == marked(course, submitted()).marks
 
 
 def test_a_cell_that_takes_too_long_costs_itself(course):

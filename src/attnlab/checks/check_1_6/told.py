@@ -22,8 +22,8 @@ TOLD: dict[str, dict[str, Any]] = {
     },
     "merges_heads": {
         "hints": {
-            "Hint 1: what to cut": "merge_viewed merge_batch_joined merge_by_size",
-            "Hint 2: the two steps": "merge_not_transposed merge_heads_first",
+            "Hint 1: what to cut": "merge_viewed merge_not_flattened merge_interleaved",
+            "Hint 2: the two steps": "merge_too_far merge_value",
             "Hint 3: a view that PyTorch refuses": "view_after_transpose raised",
         },
         "takes": "`x`, a float tensor (B, H, S, d_k)",
