@@ -71,7 +71,7 @@ def _others(module: nn.Module, layers: Mapping[str, nn.Module]) -> list[nn.Param
 
 
 def _parameters(layers: Mapping[str, nn.Module]) -> list[nn.Parameter]:
-    return [p for layer in layers.values() for p in layer.parameters()]
+    return list(dict.fromkeys(p for layer in layers.values() for p in layer.parameters()))
 
 
 def _set_up(module: nn.Module, layers: Mapping[str, nn.Module], told: Mapping[str, Any]) -> None:
@@ -95,7 +95,8 @@ def _gradients(
 ) -> list[Tensor | None]:
     """Give the gradients of the layers' parameters."""
     _set_up(module, layers, told)
-    result = _parts(module.forward(*given))[told["part"]]
+    with torch.enable_grad():
+        result = _parts(module.forward(*given))[told["part"]]
     wanted = [
         p if p.requires_grad else torch.zeros((), requires_grad=True) for p in _parameters(layers)
     ]

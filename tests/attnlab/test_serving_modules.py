@@ -43,7 +43,8 @@ def test_layers_are_here_and_what_they_compute_comes_from_there():
         made.first.weight.copy_(torch.eye(4) * 2)
         made.first.bias.zero_()
     output, word = made(torch.ones(1, 4))
-    assert made.first is made.second and word == "told"
+    assert made.first is made.second
+    assert word == "told"
     assert output.tolist() == [[2.0] * 4]
     assert sum(p.numel() for p in made.parameters()) == 4 * 4 + 4 + 3
     output.sum().backward()
@@ -86,5 +87,5 @@ GOOD = {
 )
 def test_what_is_no_module_is_refused(change):
     assert Written(GOOD, lambda number: None).W.in_features == 2
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="a layer called|no linear layer|no number of parameters"):
         Written(GOOD | change, lambda number: None)
