@@ -87,5 +87,5 @@ GOOD = {
 )
 def test_what_is_no_module_is_refused(change):
     assert Written(GOOD, lambda number: None).W.in_features == 2
-    with pytest.raises(ValueError, match="a layer called|no linear layer|no number of parameters"):
+    with pytest.raises(ValueError, match=r"a layer called|no linear layer|no number of parameters"):
         Written(GOOD | change, lambda number: None)
