@@ -11,6 +11,8 @@ from extension import extension
 from files import ROOT
 from sphinx_external_toc.parsing import parse_toc_yaml
 
+from attnlab import figures
+
 DOCS = list(parse_toc_yaml(ROOT / "_toc.yml"))
 SUMMARY = "chapters/1_12_summary"
 # All pages of the chapter but its landing page and the summary, which has no number.
@@ -147,6 +149,20 @@ def test_a_description_ends_with_a_sentence_or_a_word():
     assert shorten("One. In one") == "One."
     assert shorten("One. So say Two et al. " + "word " * 60) == "One."
     assert shorten("word " * 60).endswith("word …")
+
+
+def test_the_first_page_promises_what_is_there(book):
+    promised = read(book / "index.html").select_one("p.promise").get_text()
+    counts = {what: int(n.replace(",", "")) for n, what in re.findall(r"([\d,]+) (\w+)", promised)}
+    claims = read(book / "measured.html").select("table.claims.all tbody tr")
+    exercises = [doc for doc in DOCS if doc.startswith("exercises/")]
+    assert counts.pop("tests") > 500
+    assert counts == {
+        "sections": len(SECTIONS),
+        "measured": len(claims),
+        "living": len(figures.__all__),
+        "exercises": len(exercises),
+    }
 
 
 @pytest.mark.parametrize("name", PAGES)
