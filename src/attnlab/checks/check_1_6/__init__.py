@@ -30,11 +30,11 @@ from attnlab.checks.check_1_6.cases import (
     shares,
     split,
 )
+from attnlab.checks.check_1_6.contracts import TOLD
 from attnlab.checks.check_1_6.dropping import one_head, require_dropout
 from attnlab.checks.check_1_6.masking import compare_masked, is_distribution, renormalised
 from attnlab.checks.check_1_6.mistakes import MISTAKES
 from attnlab.checks.check_1_6.states import compare_states, converted, read_state
-from attnlab.checks.check_1_6.told import TOLD
 from nbmark.answers import case_rng, record
 from nbmark.graded import CheckFailed, require
 

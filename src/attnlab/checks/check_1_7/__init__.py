@@ -14,9 +14,9 @@ from attnlab.checks._diagnose import differs, first_cause, show
 from attnlab.checks._settings import Exercise
 from attnlab.checks.check_1_7 import cases, driving
 from attnlab.checks.check_1_7.cases import Blocks, Case, path_of
+from attnlab.checks.check_1_7.contracts import TOLD
 from attnlab.checks.check_1_7.made import flat
 from attnlab.checks.check_1_7.mistakes import MISTAKES
-from attnlab.checks.check_1_7.told import TOLD
 from nbmark.answers import case_rng, record
 
 LENGTHS = 256, 512  # at which memory is counted

@@ -14,8 +14,8 @@ from attnlab.checks._diagnose import ask, differs, first_cause, read_array, read
 from attnlab.checks._settings import Exercise
 from attnlab.checks.check_1_8 import cases
 from attnlab.checks.check_1_8.cases import EFFECTS, LENGTHS, QUESTIONS, RUNS
+from attnlab.checks.check_1_8.contracts import TOLD
 from attnlab.checks.check_1_8.mistakes import MISTAKES
-from attnlab.checks.check_1_8.told import TOLD
 from nbmark.answers import case_rng, record
 from nbmark.graded import require
 
