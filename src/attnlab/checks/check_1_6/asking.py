@@ -127,6 +127,10 @@ def require_layers(made: torch.nn.Module, width: int) -> None:
 def loaded(module: type, case: Case, dropout: float = 0.0) -> torch.nn.Module:
     """Make a module with the weights of a case."""
     made = build(module, case.width, case.H, dropout)
+    for name in NAMES:  # a bias that is missing costs the check of the layers
+        layer = getattr(made, name, None)
+        if isinstance(layer, torch.nn.Linear) and layer.bias is None:
+            layer.bias = torch.nn.Parameter(torch.zeros(len(layer.weight)))
     require_layers(made, case.width)
     return case.load(made)
 

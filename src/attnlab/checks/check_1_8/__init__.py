@@ -17,7 +17,7 @@ from attnlab.checks.check_1_8.cases import EFFECTS, LENGTHS, QUESTIONS, RUNS
 from attnlab.checks.check_1_8.contracts import TOLD
 from attnlab.checks.check_1_8.mistakes import MISTAKES
 from nbmark.answers import case_rng, record
-from nbmark.graded import require
+from nbmark.graded import CheckFailed, require
 
 Results = dict[str, tuple[np.ndarray, np.ndarray]]  # shares and bits, (4,) each, of each run
 
@@ -115,9 +115,9 @@ def names_effects(effect: Callable) -> str:
 
 
 @exercise.check(points=2, **TOLD["runs_the_experiment"])
-def runs_the_experiment(results: Any) -> str:
+def runs_the_experiment(results: Any, bits_read: Callable | None = None) -> str:
     """Show that five models were trained and tested at all lengths."""
-    read = _read_results(results)
+    read = _read_results(results, not _is_wrong(bits_read))
     at = {name: tuple(np.concatenate(pair).round(6)) for name, pair in read.items()}
     for name in RUNS:
         alike = [other for other in RUNS if at[other] == at[name]]
@@ -132,8 +132,19 @@ def runs_the_experiment(results: Any) -> str:
         the base model and {wider:.0%} with the wider one."""
 
 
-def _read_results(results: Any) -> Results:
-    """Read shares and bits of each run."""
+def _is_wrong(bits_read: Callable | None) -> bool:
+    """Tell whether bits are counted wrong, which costs the check of that function alone."""
+    if bits_read is None:
+        return False
+    try:
+        given = read_number("bits", ask(bits_read, 0.5, 4, 8))
+    except CheckFailed:
+        return True
+    return differs(given, cases.bits(0.5, 4, 8))
+
+
+def _read_results(results: Any, counted: bool = False) -> Results:
+    """Read shares and bits of each run; where they were counted right, see that they can be."""
     require(results=results)
     right, what = ", ".join(map(repr, RUNS)), "it is no dictionary"
     missing = [name for name in RUNS if not isinstance(results, Mapping) or name not in results]
@@ -153,7 +164,7 @@ def _read_results(results: Any) -> Results:
         low, high = shares.min(), shares.max()
         what = f"shares from {low:.3g} to {high:.3g}"
         MISTAKES.fail_if(low < 0 or high > 1, "not_measured", name=name, what=what)
-        over = (bits > np.array(LENGTHS) * 3 + 1e-6).any()
+        over = counted and (bits > np.array(LENGTHS) * 3 + 1e-6).any()
         MISTAKES.fail_if(over, "not_measured", name=name, what="more bits than a string carries")
         read[name] = shares, bits
     return read

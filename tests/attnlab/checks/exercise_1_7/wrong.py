@@ -285,7 +285,7 @@ WRONG_MEMORY = {
     "table_held first": (all_scores_first, "Let a tile go"),
     "grows_like_a_table": (with_a_mask, "such as a mask"),
     "not_in_pytorch": (in_numpy, "Work with tensors throughout"),
-    "no_scale": (whole(scale=lambda Q, V: 1), "Divide the scores of each block"),
+    "output_value": (whole(end=lambda m, l, O: O / l + m), "one block for all keys first"),
 }
 
 
