@@ -41,8 +41,25 @@ ERRORS = {
         the shape of what the function is given: the checks use other sizes than the notebook.""",
     "in_place": """A value is changed in place that PyTorch or NumPy must keep, or has another type.
         Write to a new one: x = x / y instead of x /= y.""",
+    "pair_as_array": """A pair comes here, and this line takes it for one thing. Take it apart
+        first, such as: output, weights = module(...).""",
+    "max_gives_pair": """In PyTorch .max(dim) gives a pair, the largest values and their places.
+        Use .amax(dim), which gives the values alone.""",
+    "math_on_array": """The functions of Python's math take single numbers. Use those of NumPy or
+        PyTorch for arrays: np.exp, torch.exp.""",
+    "mean_of_truth": """PyTorch takes no mean of truth values. Turn them into numbers first:
+        (a == b).float().""",
+    "minus_for_not": """A minus does not turn truth values around. Write ~mask.""",
 }
-SHAPES = re.compile(r"\((?:\d+,? ?)*\)")
+# What an error says, and its cause, where that is enough.
+SAID = {
+    r"'tuple'.* and |and '?tuple'?|'tuple' object has no attribute": "pair_as_array",
+    r"return_types\.max": "max_gives_pair",
+    r"(0-dimensional|size-1|one element|length-1).*(Python scalar|scalars)": "math_on_array",
+    r"infer output dtype.*Bool": "mean_of_truth",
+    r"[Bb]oolean negative|Negation, .* bool": "minus_for_not",
+}
+SHAPES = re.compile(r"\((?:\d+, ?)+\d*\)")  # (3) is a size
 
 
 def explain_error(
@@ -50,6 +67,9 @@ def explain_error(
 ) -> tuple[str, dict[str, Any]] | None:
     """Find the cause of an error and the facts that its sentence in `ERRORS` needs, or None."""
     said, (frame, line) = str(error), _where(error, function)
+    for words, cause in SAID.items():
+        if re.search(words, said, re.DOTALL):
+            return cause, {}
     for explain in (_of_shapes, _of_none, _of_kinds, _of_names):
         if found := explain(said, line, frame, args):
             return found
@@ -112,7 +132,7 @@ def _read(text: str) -> Shape:
 def _shapes_in(line: str, frame: FrameType | None) -> list[Shape]:
     """Give the shapes of the arrays whose names stand in a line, also with .T and sums."""
     found: list[Shape] = []
-    for name, rest in re.findall(r"\b([A-Za-z_]\w*)\b((?:\.\w+)?)", line):
+    for name, rest in dict.fromkeys(re.findall(r"\b([A-Za-z_]\w*)\b((?:\.\w+)?)", line)):
         value = frame.f_locals.get(name) if frame else None
         shape = tuple(getattr(value, "shape", ()))
         if shape and rest in (".T", ".mT"):
@@ -126,6 +146,8 @@ def _shapes_in(line: str, frame: FrameType | None) -> list[Shape]:
 
 def _of_none(said: str, line: str, frame: Any, args: Sequence[Any]) -> tuple | None:
     """Explain a value that is None."""
+    given = re.search(r"invalid combination of arguments - got \((.*?)\)", said)
+    said = given[1] if given else said  # what would be right may be None, too
     if "None" not in said and not re.search(r"NoneType|ufunc 'invert'", said):
         return None
     empty = [name for name, value in (frame.f_locals if frame else {}).items() if value is None]

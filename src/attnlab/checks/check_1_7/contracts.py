@@ -35,7 +35,7 @@ TOLD = {
     "adds_blocks": {
         "hints": {
             "Hint 1: per query": (
-                "largest_of_all wrong_shape largest_of_block keepdims_missing python_max"
+                "largest_of_all wrong_shape largest_of_block keepdims_missing max_gives_pair"
             ),
             "Hint 2: three sums, one factor": (
                 "l_not_faded O_not_faded none_faded normalised block_value"

@@ -99,6 +99,7 @@ def names_effects(effect: Callable) -> str:
     rng = case_rng("effects")
     a, b = rng.uniform(0.2, 0.4, 2).round(3).tolist()
     tried = [(0.5, 0.9, 0.1), (0.9, 0.5, 0.1), (0.5, 0.55, 0.1), (0.55, 0.5, 0.1)]
+    tried += [(0.5, 0.52, 0.3), (0.52, 0.5, 0.3)]
     for noise in (0.9 * b, 1.1 * b):
         tried += [(a, a + b, noise), (a + b, a, noise)]
     given = [ask(effect, *case, case="effect({:g}, {:g}, {:g})".format(*case)) for case in tried]

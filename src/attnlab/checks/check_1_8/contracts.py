@@ -12,7 +12,7 @@ TOLD = {
     "counts_what_is_right": {
         "hints": {
             "Hint: one number for each place": (
-                "over_strings one_share counts shares_value wrong_method"
+                "over_strings one_share counts shares_value mean_of_truth"
             ),
         },
         "takes": "`written` and `target`, tensors of whole numbers (n, T)",

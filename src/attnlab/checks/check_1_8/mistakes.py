@@ -27,8 +27,10 @@ MISTAKES = Mistakes(
         """).makes(shares=lambda w, t: (w != t).double().mean(0).numpy()),
     percent=Mistake("""Give shares between 0 and 1: these are percent.
         """).makes(shares=lambda w, t: 100 * cases.shares(w, t)),
-    counts=Mistake("""Divide by the number of strings: these are counts.
-        """).makes(shares=lambda w, t: (w == t).double().sum(0).numpy()),
+    counts=Mistake("""Divide by the number of strings: these are counts, or counts over the length.
+        """).makes(
+        shares=lambda w, t: [(w == t).double().sum(0).numpy() / k for k in (1, t.shape[1])]
+    ),
     flipped=Mistake("""Compare place by place as they come: `target` is in the order of writing
         already, and here one of the two is turned around.""").makes(
         shares=lambda w, t: [cases.shares(w, t.flip(1)), cases.shares(w.flip(1), t.flip(1))]

@@ -41,6 +41,11 @@ def given_logarithm(m, l, s):
 
 
 WRONG_SCORES = {
+    "step_value below the new": (
+        lambda m, l, s: (s, l * math.exp(m - s) + 1) if s > m else (m, l + 1),
+        "from the first row",
+    ),
+    "wrong_number names": (lambda m, l, s: {"m": max(m, s), "l": l + 1, "s": s}, "in this order"),
     "exchanged": (lambda m, l, s: by_the_book(m, l, s)[::-1], "m first, then l"),
     "largest_lost": (last_taken, "max(m, s)"),
     "largest_lost first": (first_kept, "the first score or the latest"),
@@ -141,6 +146,10 @@ def as_in_version_1(m, l, O, S, V):
 
 
 WRONG_BLOCKS = {
+    "max_gives_pair": (
+        lambda m, l, O, S, V: (torch.maximum(m, S.max(-1, keepdim=True)), l, O),
+        ".amax(dim)",
+    ),
     "l_not_faded": (step(fade_l=lambda f: 1), "as well as O"),
     "O_not_faded": (step(fade_O=lambda f: 1), "a sum with the same weights"),
     "none_faded": (step(lambda f: 1, lambda f: 1), "Multiply both sums"),
@@ -241,6 +250,10 @@ WRONG_PASSES = {
     ),
     "output_value": (whole(end=lambda m, l, O: O / l + m), "one block for all keys first"),
     "wrong_number": (whole(end=lambda m, l, O: (O / l, m, l)), "the output alone"),
+    "output_value joined": (
+        lambda Q, K, V, block: torch.cat(each_block(Q, K, V, block), 1),
+        "one block for all keys first",
+    ),
     "not_transposed": (lambda Q, K, V, block: Q @ K @ V, "RuntimeError"),
 }
 

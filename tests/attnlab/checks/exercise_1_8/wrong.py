@@ -18,6 +18,9 @@ WRONG_PREDICTIONS = {
     "wrong_word number": (EXPECTED | {"wider": 1}, "one of 'rises', 'falls' and 'stays'"),
 }
 WRONG_SHARES = {
+    "mean_of_truth": (lambda w, t: (w == t).mean(0), ".float()"),
+    "counts over the length": (lambda w, t: (w == t).sum(0) / w.shape[1], "number of strings"),
+    "shares_value whole rows": (lambda w, t: [1.0] * t.shape[1], "place by place"),
     "over_strings": (lambda w, t: (w == t).float().mean(1), "not over the places"),
     "one_share": (lambda w, t: (w == t).float().mean(), "one number comes for all"),
     "shares_wrong": (lambda w, t: (w != t).float().mean(0), "what is wrong is counted"),
@@ -31,10 +34,12 @@ WRONG_SHARES = {
     ),
     "shares_value": (lambda w, t: mean_of_truth(w, t).round(decimals=1), "place by place"),
     "shares_value cumulative": (lambda w, t: mean_of_truth(w, t).cumsum(0), "the target's"),
-    "raised": (lambda w, t: (w == t).mean(0), "RuntimeError"),
     "returns_nothing": (lambda w, t: print(end=""), "return statement"),
 }
 WRONG_BITS = {
+    "length_once sent": (lambda x, T, N: T * math.log(N, 2) - x / LN2, "Multiply both"),
+    "bits_value faded": (lambda x, T, N: T * math.log2(N) * math.exp(-x), "by hand"),
+    "bits_value share": (lambda x, T, N: T * (1 - x / math.log(N)), "by hand"),
     "nats": (lambda x, T, N: T * (math.log2(N) - x), "Turn the loss into bits"),
     "times_ln2": (lambda x, T, N: T * (math.log2(N) - x * LN2), "which makes it larger"),
     "all_nats": (lambda x, T, N: T * (math.log(N) - x), "both are nats"),
@@ -57,6 +62,8 @@ def exchanged(before, after, noise):
 
 
 WRONG_EFFECTS = {
+    "effect_value half": (lambda a, b, noise: by_difference(a, b, noise / 2), "say 'stays'"),
+    "effect_value capital": (lambda a, b, noise: "Rises" if b > a else "Falls", "'Rises' comes"),
     "noise_ignored": (lambda a, b, noise: by_difference(a, b, 0), "another seed alone"),
     "effect_exchanged": (exchanged, "from before to after"),
     "falls_unseen": (lambda a, b, noise: "rises" if b - a > noise else "stays", "is negative"),
