@@ -20,7 +20,7 @@ ERRORS = {
     "mask_is_none": """The mask is None in this case, since it may be left out. Ask first: if mask
         is not None: ... and only then use it.""",
     "is_none": """Something in this line is None. A function without a return statement gives None,
-        and so do print, sort and other functions that work in place.""",
+        and so do print, sort and other functions that work in place. Or is an argument missing?""",
     "truth_of_array": """Python asks whether a whole array is true, and cannot tell. Write `if mask
         is not None:` for a mask, and & and | where `and` and `or` stand between arrays.""",
     "python_max": """Python's own max and min do not compare arrays or tensors place by place. Use
@@ -72,8 +72,20 @@ def explain_error(
             return cause, {}
     for explain in (_of_shapes, _of_none, _of_kinds, _of_names):
         if found := explain(said, line, frame, args):
-            return found
+            other = found[0] == "mask_is_none" and not _mask_is_missed(error, frame)
+            return ("is_none", {}) if other else found
     return None
+
+
+def _mask_is_missed(error: Exception, frame: FrameType | None) -> bool:
+    """Tell whether None is missed in the student's line, or as the mask of what that line calls."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    inner = trace.tb_frame if trace is not None else None
+    if inner is frame or inner is None:
+        return True
+    return any("mask" in name for name, value in inner.f_locals.items() if value is None)
 
 
 def _of_shapes(said: str, line: str, frame: Any, args: Sequence[Any]) -> tuple | None:

@@ -130,6 +130,11 @@ HEADS = {
     ),
     "text": (lambda mha, x, m, head=0: "weights", "no_numbers", "array or a tensor"),
     "unknown keyword": (lambda mha, x, m: weights_of(mha, x, m)[0, 0], "signature", "head="),
+    "without values": (
+        lambda mha, x, m, head=0: mha(x, x, m)[1][0, head],
+        "is_none",
+        "an argument missing",
+    ),
     "attribute of a pair": (
         lambda mha, x, m, head=0: mha(x, x, x, m).weights[0, head],
         "pair_as_array",
