@@ -49,11 +49,20 @@ ERRORS = {
         PyTorch for arrays: np.exp, torch.exp.""",
     "mean_of_truth": """PyTorch takes no mean of truth values. Turn them into numbers first:
         (a == b).float().""",
+    "plain_number": """A plain number comes in this line, and numbers have no `{name}`. Use Python's
+        own max, or functions such as math.log.""",
+    "wrong_arguments": """What is called in this line takes other arguments: {said}. Ask help() of
+        it what it takes.""",
+    "empty_array": """An array is empty in this line, and has no largest number. Leave out the place
+        before which there is nothing: begin with t = 1.""",
     "minus_for_not": """A minus does not turn truth values around. Write ~mask.""",
 }
 # What an error says, and its cause, where that is enough.
 SAID = {
     r"'tuple'.* and |and '?tuple'?|'tuple' object has no attribute": "pair_as_array",
+    r"numel\(\) == 0|zero-size array|empty (sequence|iterable)|iterable argument is empty": (
+        "empty_array"
+    ),
     r"return_types\.max": "max_gives_pair",
     r"(0-dimensional|size-1|one element|length-1).*(Python scalar|scalars)": "math_on_array",
     r"infer output dtype.*Bool": "mean_of_truth",
@@ -187,6 +196,8 @@ def _of_kinds(said: str, line: str, frame: Any, args: Sequence[Any]) -> tuple | 
         return "mixes_libraries", {}
     if found := re.match(r"'?(?:module )?'?(.+?)'? (?:object )?has no attribute '(\w+)'", said):
         kind = found[1].rpartition(".")[2]
+        if kind in ("float", "int"):
+            return "plain_number", {"name": found[2]}
         if kind in ("ndarray", "Tensor", "numpy", "torch", "list"):
             return "wrong_method", {"kind": kind, "name": found[2]}
     return None
@@ -198,8 +209,8 @@ def _of_names(said: str, line: str, frame: Any, args: Sequence[Any]) -> tuple | 
         return "unknown_name", {"name": found[1]}
     if re.search(r"index \S+ is out of bounds|out of range|too many indices", said):
         return "index_out_of_range", {}
-    if frame is None and re.search(r"positional argument|unexpected keyword argument", said):
-        return "signature", {}
+    if re.search(r"positional argument|unexpected keyword argument", said):
+        return ("signature", {}) if frame is None else ("wrong_arguments", {"said": said})
     return None
 
 

@@ -103,6 +103,7 @@ def names_effects(effect: Callable) -> str:
     for noise in (0.9 * b, 1.1 * b):
         tried += [(a, a + b, noise), (a + b, a, noise)]
     given = [ask(effect, *case, case="effect({:g}, {:g}, {:g})".format(*case)) for case in tried]
+    given = [word.strip().lower() if isinstance(word, str) else word for word in given]
     right = [cases.effect(*case) for case in tried]
     for case, yours, ours in zip(tried, given, right, strict=True):
         if yours != ours:

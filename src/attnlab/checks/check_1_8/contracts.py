@@ -41,7 +41,7 @@ TOLD = {
         "gives": (
             "'stays' where before and after are at most `noise` apart, else 'rises' or 'falls'"
         ),
-        "free": "what comes where they are exactly `noise` apart",
+        "free": "capitals; what comes where they are exactly `noise` apart",
     },
     "runs_the_experiment": {
         "takes": (

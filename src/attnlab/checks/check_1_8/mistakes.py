@@ -6,6 +6,8 @@ of symbols) and ``effect`` (of two values and their noise).
 
 import math
 
+import numpy as np
+
 from attnlab.checks._diagnose import Mistake, Mistakes
 from attnlab.checks.check_1_8 import cases
 
@@ -42,6 +44,13 @@ MISTAKES = Mistakes(
             (w == t).all(1).double().mean().expand(w.shape[1]).numpy(),
         ]
     ),
+    shares_cumulative=Mistake("""Give each place its own share: here each is that of all places up
+        to it.""").makes(
+        shares=lambda w, t: [
+            np.cumsum(cases.shares(w, t)),
+            np.cumsum(cases.shares(w, t)) / np.arange(1, 1 + w.shape[1]),
+        ]
+    ),
     shares_value="""At each place, give the share of the strings whose written symbol is the
         target's. Compare the case below with yours, place by place.""",
     # Bits
@@ -70,12 +79,24 @@ MISTAKES = Mistakes(
     rounded=Mistake("""Do not round.""").makes(
         bits=lambda x, T, N: [round(cases.bits(x, T, N), k) for k in (0, 1, 2)]
     ),
+    not_subtracted=Mistake("""Subtract the cost in bits: here what is sent is multiplied by
+        something that the loss makes, e to the minus loss or 1 less it.""").makes(
+        bits=lambda x, T, N: [
+            T * math.log2(N) * math.exp(-x),
+            T * math.log2(N) * (1 - x),
+            T * (1 - x / math.log(N)),
+        ]
+    ),
     bits_value="""The bits read are T log2 N less T times the loss in bits. Work the case below out
         by hand.""",
     # Effects
     noise_ignored=Mistake("""Call it 'stays' where the difference is no larger than the noise:
         another seed alone would bring as much.
         """).makes(effect=lambda a, b, noise: cases.effect(a, b, 0)),
+    noise_scaled=Mistake("""Compare the difference with the noise as it is given, not with a part of
+        it or several times it.""").makes(
+        effect=lambda a, b, noise: [cases.effect(a, b, k * noise) for k in (0.5, 2, 3)]
+    ),
     effect_exchanged=Mistake("""Look from before to after: where the second is larger it rises.
         Here the words are exchanged.
         """).makes(effect=lambda a, b, noise: OPPOSITE[cases.effect(a, b, noise)]),

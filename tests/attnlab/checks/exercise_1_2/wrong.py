@@ -402,7 +402,7 @@ LEAKS = {
         "pair_as_array",
         "Take it apart",
     ),
-    "empty slice": (measure(lambda S: range(S)), "raised", "line"),
+    "empty slice": (measure(lambda S: range(S)), "empty_array", "begin with t = 1"),
 }
 
 

@@ -45,9 +45,9 @@ WRONG_SPLITS = {
         "deals out the tokens",
     ),
     "split_heads_first list": (lambda x, n_heads: list(x.chunk(n_heads, -1)), "axis 1"),
-    "split_value turned": (
+    "split_too_far turned": (
         lambda x, n_heads: x.view(*x.shape[:2], n_heads, -1).permute(3, 2, 1, 0),
-        "number by number",
+        "or all of them",
     ),
     "split_viewed": (viewed, "deals out the tokens"),
     "split_viewed reshape": (
@@ -100,8 +100,8 @@ WRONG_SPLITS = {
     "not_callable": (torch.ones(2), "needs your function"),
 }
 WRONG_MERGES = {
-    "merge_value joined": (lambda x: x.flatten(1, 2), "then those of head 1"),
-    "merge_value squeezed": (lambda x: x.transpose(1, 2).squeeze(), "then those of head 1"),
+    "merge_joined": (lambda x: x.flatten(1, 2), "are one axis"),
+    "merge_not_flattened squeezed": (lambda x: x.transpose(1, 2).squeeze(), "an axis of their own"),
     "merge_viewed": (
         lambda x: x.reshape(x.shape[0], x.shape[2], -1),
         "before you flatten: x.transpose(1, 2)",
@@ -155,6 +155,10 @@ def always_causal(Q, K, mask=None):
 
 
 WRONG_WEIGHTS = {
+    "weights_value": (
+        weights(softmax=lambda s: (s**2).softmax(-1)),
+        "the scores first",
+    ),
     "weights_wrong_axis not said": (
         lambda Q, K, mask=None: torch.nn.functional.softmax(Q @ K.mT / Q.shape[-1] ** 0.5),
         "dim=-1",
@@ -187,8 +191,8 @@ WRONG_WEIGHTS = {
     ),
     "weights_causal": (always_causal, "where no mask is given"),
     "weights_random": (weights(softmax=lambda s: F.dropout(s.softmax(-1), 0.3)), "two calls"),
-    "weights_value sigmoid": (weights(softmax=torch.sigmoid), "the scores first"),
-    "weights_value rounded": (weights(softmax=lambda s: s.softmax(-1).round(decimals=3)), "Q Kᵀ"),
+    "weights_sigmoid": (weights(softmax=torch.sigmoid), "not the sigmoid"),
+    "weights_rounded": (weights(softmax=lambda s: s.softmax(-1).round(decimals=3)), "Do not round"),
     "mask_none": (no_guard, "if mask is not None"),
     "mask_none compared": (compares_none, "mask is None"),
     "keys_not_transposed": (

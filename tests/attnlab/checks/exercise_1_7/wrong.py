@@ -41,9 +41,9 @@ def given_logarithm(m, l, s):
 
 
 WRONG_SCORES = {
-    "step_value below the new": (
+    "rest_counted": (
         lambda m, l, s: (s, l * math.exp(m - s) + 1) if s > m else (m, l + 1),
-        "from the first row",
+        "whatever it is",
     ),
     "wrong_number names": (lambda m, l, s: {"m": max(m, s), "l": l + 1, "s": s}, "in this order"),
     "exchanged": (lambda m, l, s: by_the_book(m, l, s)[::-1], "m first, then l"),
@@ -67,13 +67,13 @@ WRONG_SCORES = {
         "another base",
     ),
     "step_value": (lambda m, l, s: (max(m, s), l * 0.9 + 1), "the first row that differs"),
-    "step_value rounded": (
+    "rounded": (
         lambda m, l, s: tuple(round(x, 2) for x in by_the_book(m, l, s)),
-        "the sum of e^(s - m)",
+        "Do not round",
     ),
     "wrong_number": (lambda m, l, s: by_the_book(m, l, s)[1], "m and l, in this order"),
     "wrong_number three": (lambda m, l, s: (*by_the_book(m, l, s), s), "here come 3"),
-    "raised": (lambda m, l, s: (max(m, s), l * exp(m - s.max())), "AttributeError"),
+    "plain_number": (lambda m, l, s: (max(m, s), l * exp(m - s.max())), "AttributeError"),
     "returns_nothing": (lambda m, l, s: None, "return statement"),
 }
 
