@@ -37,6 +37,7 @@ module                   section       holds
 `figures`                all           interactive figures, one module each
 `checks`                 exercises     what graded cells call
 `serving`, `settings`    exercises     how models reach a judge; what a check sets for itself
+`serving_modules`        exercises     the same for a module that a student wrote
 `arguments`              -             refuses numbers that are none, for all of the above
 ======================== ============= ===========================================================
 

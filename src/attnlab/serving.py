@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from attnlab import serving_modules
 from attnlab.multihead import MultiHeadAttention
 from attnlab.settings import own_settings as settings
 from attnlab.transformer import TransformerEncoder
@@ -37,7 +38,7 @@ def describe(thing: Any, offer: Offer) -> Mapping[str, Any] | None:
         sizes = {"in_features": thing.in_features, "out_features": thing.out_features}
         sizes["bias"] = thing.bias is not None
     else:
-        return None
+        return serving_modules.describe(thing, offer)
     kind = next(name for name, made in KINDS.items() if isinstance(thing, made))
     told = {"kind": kind, "sizes": sizes, "numbers": dict(thing.state_dict())}
     told["training"] = thing.training
@@ -49,8 +50,10 @@ def describe(thing: Any, offer: Offer) -> Mapping[str, Any] | None:
 KINDS = {"attention": MultiHeadAttention, "encoder": TransformerEncoder, "linear": nn.Linear}
 
 
-def restore(told: Mapping[str, Any], remote: Remote) -> nn.Module:
+def restore(told: Mapping[str, Any], remote: Remote) -> Any:
     """Make a model of what it consists of; ValueError if it is none."""
+    if told["kind"] in ("class", "made"):
+        return serving_modules.restore(told, remote)
     sizes = dict(told["sizes"])
     if any(not isinstance(size, int | float) or not 0 <= size <= MOST for size in sizes.values()):
         raise ValueError("no sizes of a model")

@@ -11,6 +11,8 @@ from extension import extension
 from files import ROOT
 from sphinx_external_toc.parsing import parse_toc_yaml
 
+from attnlab import figures
+
 DOCS = list(parse_toc_yaml(ROOT / "_toc.yml"))
 SUMMARY = "chapters/1_12_summary"
 # All pages of the chapter but its landing page and the summary, which has no number.
@@ -118,6 +120,49 @@ def test_what_holds_up_a_page_is_found():
     sheets = "<link rel=stylesheet><link rel=stylesheet>"
     scripts = "<script src=a.js></script><script>1</script><script defer src=b.js></script>"
     assert len(holds_up(BeautifulSoup(sheets + scripts, "html.parser"))) == 3
+
+
+def without_description(page: BeautifulSoup) -> list[str]:
+    """List what is wrong with what a page says of itself in its head."""
+    said = {tag.get("name") or tag.get("property"): tag.get("content") for tag in page("meta")}
+    names = ("description", "og:title", "og:description")
+    faults = [name for name in names if not (said.get(name) or "").strip()]
+    long = len(said.get("description") or "") > 202  # with the dots
+    faults += ["no name"] * ("not set" in str(said))
+    return faults + ["long"] * long + ["TeX"] * ("\\" in str(said.get("description")))
+
+
+@pytest.mark.parametrize("doc", DOCS)
+def test_every_page_says_what_it_is_about(book, doc):
+    assert without_description(read(book / f"{doc}.html")) == []
+
+
+def test_a_page_that_says_nothing_of_itself_is_found():
+    page = BeautifulSoup(r'<meta name="description" content="A \sqrt">', "html.parser")
+    assert without_description(page) == ["og:title", "og:description", "TeX"]
+
+
+def test_a_description_ends_with_a_sentence_or_a_word():
+    shorten = extension("descriptions").shorten
+    assert shorten("One. Two.") == "One. Two."
+    assert shorten("One. " + "word " * 60) == "One."
+    assert shorten("One. In one") == "One."
+    assert shorten("One. So say Two et al. " + "word " * 60) == "One."
+    assert shorten("word " * 60).endswith("word …")
+
+
+def test_the_first_page_promises_what_is_there(book):
+    promised = read(book / "index.html").select_one("p.promise").get_text()
+    counts = {what: int(n.replace(",", "")) for n, what in re.findall(r"([\d,]+) (\w+)", promised)}
+    claims = read(book / "measured.html").select("table.claims.all tbody tr")
+    exercises = [doc for doc in DOCS if doc.startswith("exercises/")]
+    assert counts.pop("tests") > 500
+    assert counts == {
+        "sections": len(SECTIONS),
+        "measured": len(claims),
+        "living": len(figures.__all__),
+        "exercises": len(exercises),
+    }
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -5,16 +5,20 @@ shows at once, in a font that each system has; that one is brought to the measur
 no line moves when ours arrives. The text's own face is asked for ahead of all others.
 """
 
+import hashlib
 import io
+import os
 from pathlib import Path
 from shutil import copyfile
 
+import fontTools
 from fontTools import subset
 from fontTools.ttLib import TTFont
 from fontTools.varLib import instancer
 from sphinx.application import Sphinx
 
 VENDOR = Path(__file__).resolve().parents[2] / "_build" / "vendor"
+CUT = VENDOR / "cut"  # what earlier builds cut
 ASCII = "".join(map(chr, range(32, 127)))
 # What text and code hold beside ASCII; what a font lacks comes from the system's.
 TEXT = ASCII + "±²³·¹×ÄÖÜßàáäåæçèéêëíñóôöøúüćłšž–—‘’“”…←↑→↓−√∞≈≠≤≥"
@@ -40,7 +44,20 @@ HEAVY = ("AMS-Regular", "Main-Regular", "Main-Bold", "Math-Italic")  # of KaTeX'
 
 
 def cut(path: Path, characters: str, weights: tuple[int, int] | int | None = None) -> bytes:
-    """Cut a font down to some characters and weights."""
+    """Cut a font down to some characters and weights, unless an earlier build has done the same."""
+    asked = repr((characters, weights, fontTools.version)).encode()
+    key = hashlib.sha256(Path(__file__).read_bytes() + path.read_bytes() + asked).hexdigest()
+    done = CUT / f"{key}.woff2"
+    if not done.is_file():
+        CUT.mkdir(exist_ok=True)
+        part = CUT / f"{key}.{os.getpid()}"
+        part.write_bytes(cut_anew(path, characters, weights))
+        part.replace(done)
+    return done.read_bytes()
+
+
+def cut_anew(path: Path, characters: str, weights: tuple[int, int] | int | None) -> bytes:
+    """Cut a font: first its characters, then its weights."""
     options = subset.Options(hinting=False, desubroutinize=True, layout_features=FEATURES)
     with TTFont(path, recalcTimestamp=False) as whole:
         cutter = subset.Subsetter(options)

@@ -7,15 +7,11 @@ ADAPTERS = "attnlab.serving"  # how models travel
 
 # Graded cells that are judged in the student's own process, so that the mark rests on its word.
 _MEASURED = "only the process in which a student's profile runs knows what it measured"
-_WRITTEN = "the module is a class of the student's, which only that process can make"
 INSIDE = {
     "1_5-measures-memory": _MEASURED,
     "1_5-measures-time": _MEASURED,
     "1_5-survives-out-of-memory": _MEASURED,
     "1_5-memory-grows-as-predicted": _MEASURED,
-    "1_6-holds-the-projections": _WRITTEN,
-    "1_6-computes-attention": _WRITTEN,
-    "1_6-drops-weights": _WRITTEN,
     "1_7-holds-no-table": "only the process in which a student's pass runs knows what it holds",
 }
 

@@ -21,6 +21,7 @@ SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 def script(name: str) -> str:
     """Read a script without its comments and indents, which no page needs to carry."""
     text = HERE.joinpath(f"{name}.js").read_text(encoding="utf-8")
+    text = re.sub(r"(?<=;) // .*$", "", text, flags=re.M)
     return re.sub(r"^\s*(//.*\n\s*)*", "", text, flags=re.M)
 
 

@@ -40,8 +40,9 @@ const SAID = {
     `On this sentence head ${layer}-${head} has most in common with head ${labels[0]}: ` +
     `${fixed(values[0], 2)} of its weight lies on the same keys. Over the ${sentences.length} ` +
     `sentences of the list that is head ${other}, with ${fixed(share, 2)}.`,
-  [VIEWS[2]]: ({ after }, { pieces, token, values, nearest: [word, place] }) =>
-    `${after ? `After layer ${after}` : "Before the first layer"}, the vector of “${pieces[token]}” ` +
+  [VIEWS[2]]: ({ after }, { pieces, token, values, off, nearest: [word, place] }) =>
+    `${after ? `After layer ${after}` : "Before the first layer"}, ` +
+    `${off.length ? "with all heads on, " : ""}the vector of “${pieces[token]}” ` +
     `is nearest to that of “${word}” ` +
     `${place ? `in sentence ${place} of the list` : "in the same sentence"}: cosine ${fixed(values[0], 2)}.`,
   [VIEWS[3]]: ({ off: named }, { pieces, off, values, cosine, moved: [head, share] }) => {
@@ -58,7 +59,7 @@ const SAID = {
 };
 export const describe = (state, result) => SAID[state.view](state, result);
 
-// Paints shares of full colour as the pixels of a canvas.
+// Paints shares of full colour as pixels.
 const pixels = (canvas, map, S, colour, full) => {
   change(canvas, { width: S, height: S });
   const image = new ImageData(S, S);
@@ -87,7 +88,7 @@ const wall = (ui) => {
   const paint = (heads, S, colour) => {
     if (shown === heads) return;
     shown = heads;
-    // In a task of their own, so that a key need not wait for them.
+    // Later, so that a key need not wait.
     setTimeout(() =>
       overview.node.querySelectorAll("tbody td").forEach((cell, at) => {
         const button = cell.lastChild;
@@ -150,7 +151,6 @@ const question = (state) => {
   return places.length && !there ? { text: words, off: places } : null;
 };
 
-
 const CAPTIONS = {
   [VIEWS[0]]: ({ layer, head }) => `Head ${layer}-${head}: queries down, keys across`,
   [VIEWS[1]]: (_, { labels }) => `Head ${labels[0]}, the most like it here`,
@@ -177,7 +177,7 @@ const build = (root, ui, { sentences, asked }) => {
   const overview = wall(ui);
   const sentence = arcs((i) => ui.put("token", i));
   const large = grid("", (i) => ui.put("token", i));
-  // A finger and the arrow keys point at a query as a mouse does.
+  // Fingers and arrow keys point as a mouse does.
   const follow = ({ target }) => {
     const row = target.closest("tbody tr");
     if (row) ui.put("token", row.sectionRowIndex);

@@ -262,6 +262,7 @@ class HeadsOverview(Figure):
         """Say which word's vector is nearest to the chosen one's."""
         word, place = found["nearest"]
         when = f"After layer {self.after}" if self.after else "Before the first layer"
+        when += ", with all heads on" if found["off"] else ""
         where = f"in sentence {place} of the list" if place else "in the same sentence"
         return (
             f"{when}, the vector of “{found['pieces'][found['token']]}” is nearest to that of "

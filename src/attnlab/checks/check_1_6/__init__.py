@@ -184,7 +184,7 @@ def computes_attention(
     except NotAttempted:
         raise
     except CheckFailed as failed:
-        with right_parts(MultiHeadAttention, parts), suppress(CheckFailed):
+        with right_parts(MultiHeadAttention), suppress(CheckFailed):
             _computes(MultiHeadAttention, ())
             return APART
         raise failed from None
@@ -213,7 +213,7 @@ def _computes(MultiHeadAttention: type, parts: tuple[Callable, ...]) -> str:
 
 
 @exercise.check(points=2, **TOLD["drops_weights"])
-def drops_weights(MultiHeadAttention: type, *parts: Callable) -> str:
+def drops_weights(MultiHeadAttention: type) -> str:
     """Show that dropout thins out the weights while training, and nothing else or at other times.
 
     One head is enough for that, so a wrong split or merge is no matter here.
@@ -223,7 +223,7 @@ def drops_weights(MultiHeadAttention: type, *parts: Callable) -> str:
     except NotAttempted:
         raise
     except CheckFailed as failed:
-        with right_parts(MultiHeadAttention, parts), suppress(CheckFailed):
+        with right_parts(MultiHeadAttention), suppress(CheckFailed):
             return f"""{_drops(MultiHeadAttention)} Apart from what the checks of the parts find
                 wrong with one of them, this is right."""
         raise failed from None
