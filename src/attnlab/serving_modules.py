@@ -29,7 +29,7 @@ def describe(thing: Any, offer: Offer) -> Mapping[str, Any] | None:
     if isinstance(thing, type) and issubclass(thing, nn.Module):
         offered = {
             "make": offer(partial(_make, thing)),
-            "exchange": offer(partial(_exchange, thing)),
+            "exchange": offer(partial(exchange_parts, thing)),
         }
         return {"kind": "class", "name": thing.__name__} | offered
     if not isinstance(thing, Made):
@@ -57,13 +57,6 @@ def describe(thing: Any, offer: Offer) -> Mapping[str, Any] | None:
 def _make(kind: type, *args: Any, **named: Any) -> Any:
     made = kind(*args, **named)
     return Made(made) if isinstance(made, nn.Module) else made
-
-
-def _exchange(kind: type, right: bool) -> None:
-    """Let the class use right parts in place of the student's, or no longer."""
-    from attnlab.checks.check_1_6.follow import exchange_parts  # here: few classes need it
-
-    exchange_parts(kind, right)
 
 
 def _first(layers: Mapping[str, nn.Module], layer: nn.Module) -> str:
@@ -194,3 +187,44 @@ def restore(told: Mapping[str, Any], remote: Remote) -> Any:
         made.__name__ = str(told["name"])[:60]
     made.exchange = remote(int(told["exchange"]))
     return made
+
+
+# Right parts, which a class uses where a student's are wrong, as its check says.
+
+
+def split_heads(x: Tensor, n_heads: int) -> Tensor:
+    """Cut the width into heads."""
+    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)  # (B, H, S, d_k)
+
+
+def attention_weights(Q: Tensor, K: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Give the softmax of the scaled scores, with zeros for a query that may read nothing."""
+    scores = Q @ K.mT / Q.shape[-1] ** 0.5  # (B, H, S_q, S_k)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    return scores.softmax(-1).nan_to_num(0.0)
+
+
+def merge_heads(x: Tensor) -> Tensor:
+    """Put the heads side by side."""
+    return x.transpose(1, 2).flatten(-2)  # (B, S, d_model)
+
+
+RIGHT = {
+    "split_heads": split_heads,
+    "attention_weights": attention_weights,
+    "merge_heads": merge_heads,
+}
+
+_own: dict[str, Any] = {}  # the student's parts, while others are in their place
+
+
+def exchange_parts(module: type, right: bool) -> None:
+    """Put right parts in place of the student's, by their names, or the student's back."""
+    names = getattr(getattr(module, "forward", None), "__globals__", {})
+    if right:
+        _own.update({name: names[name] for name in RIGHT if name in names})
+        names.update({name: RIGHT[name] for name in _own})
+    else:
+        names.update(_own)
+        _own.clear()
