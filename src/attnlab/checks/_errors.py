@@ -20,7 +20,7 @@ ERRORS = {
     "mask_is_none": """The mask is None in this case, since it may be left out. Ask first: if mask
         is not None: ... and only then use it.""",
     "is_none": """Something in this line is None. A function without a return statement gives None,
-        and so do print, sort and other functions that work in place.""",
+        and so do print, sort and other functions that work in place. Or is an argument missing?""",
     "truth_of_array": """Python asks whether a whole array is true, and cannot tell. Write `if mask
         is not None:` for a mask, and & and | where `and` and `or` stand between arrays.""",
     "python_max": """Python's own max and min do not compare arrays or tensors place by place. Use
@@ -41,8 +41,34 @@ ERRORS = {
         the shape of what the function is given: the checks use other sizes than the notebook.""",
     "in_place": """A value is changed in place that PyTorch or NumPy must keep, or has another type.
         Write to a new one: x = x / y instead of x /= y.""",
+    "pair_as_array": """A pair comes here, and this line takes it for one thing. Take it apart
+        first, such as: output, weights = module(...).""",
+    "max_gives_pair": """In PyTorch .max(dim) gives a pair, the largest values and their places.
+        Use .amax(dim), which gives the values alone.""",
+    "math_on_array": """The functions of Python's math take single numbers. Use those of NumPy or
+        PyTorch for arrays: np.exp, torch.exp.""",
+    "mean_of_truth": """PyTorch takes no mean of truth values. Turn them into numbers first:
+        (a == b).float().""",
+    "plain_number": """A plain number comes in this line, and numbers have no `{name}`. Use Python's
+        own max, or functions such as math.log.""",
+    "wrong_arguments": """What is called in this line takes other arguments: {said}. Ask help() of
+        it what it takes.""",
+    "empty_array": """An array is empty in this line, and has no largest number. Leave out the place
+        before which there is nothing: begin with t = 1.""",
+    "minus_for_not": """A minus does not turn truth values around. Write ~mask.""",
 }
-SHAPES = re.compile(r"\((?:\d+,? ?)*\)")
+# What an error says, and its cause, where that is enough.
+SAID = {
+    r"'tuple'.* and |and '?tuple'?|'tuple' object has no attribute": "pair_as_array",
+    r"numel\(\) == 0|zero-size array|empty (sequence|iterable)|iterable argument is empty": (
+        "empty_array"
+    ),
+    r"return_types\.max": "max_gives_pair",
+    r"(0-dimensional|size-1|one element|length-1).*(Python scalar|scalars)": "math_on_array",
+    r"infer output dtype.*Bool": "mean_of_truth",
+    r"[Bb]oolean negative|Negation, .* bool": "minus_for_not",
+}
+SHAPES = re.compile(r"\((?:\d+, ?)+\d*\)")  # (3) is a size
 
 
 def explain_error(
@@ -50,10 +76,25 @@ def explain_error(
 ) -> tuple[str, dict[str, Any]] | None:
     """Find the cause of an error and the facts that its sentence in `ERRORS` needs, or None."""
     said, (frame, line) = str(error), _where(error, function)
+    for words, cause in SAID.items():
+        if re.search(words, said, re.DOTALL):
+            return cause, {}
     for explain in (_of_shapes, _of_none, _of_kinds, _of_names):
         if found := explain(said, line, frame, args):
-            return found
+            other = found[0] == "mask_is_none" and not _mask_is_missed(error, frame)
+            return ("is_none", {}) if other else found
     return None
+
+
+def _mask_is_missed(error: Exception, frame: FrameType | None) -> bool:
+    """Tell whether None is missed in the student's line, or as the mask of what that line calls."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    inner = trace.tb_frame if trace is not None else None
+    if inner is frame or inner is None:
+        return True
+    return any("mask" in name for name, value in inner.f_locals.items() if value is None)
 
 
 def _of_shapes(said: str, line: str, frame: Any, args: Sequence[Any]) -> tuple | None:
@@ -112,7 +153,7 @@ def _read(text: str) -> Shape:
 def _shapes_in(line: str, frame: FrameType | None) -> list[Shape]:
     """Give the shapes of the arrays whose names stand in a line, also with .T and sums."""
     found: list[Shape] = []
-    for name, rest in re.findall(r"\b([A-Za-z_]\w*)\b((?:\.\w+)?)", line):
+    for name, rest in dict.fromkeys(re.findall(r"\b([A-Za-z_]\w*)\b((?:\.\w+)?)", line)):
         value = frame.f_locals.get(name) if frame else None
         shape = tuple(getattr(value, "shape", ()))
         if shape and rest in (".T", ".mT"):
@@ -126,6 +167,8 @@ def _shapes_in(line: str, frame: FrameType | None) -> list[Shape]:
 
 def _of_none(said: str, line: str, frame: Any, args: Sequence[Any]) -> tuple | None:
     """Explain a value that is None."""
+    given = re.search(r"invalid combination of arguments - got \((.*?)\)", said)
+    said = given[1] if given else said  # what would be right may be None, too
     if "None" not in said and not re.search(r"NoneType|ufunc 'invert'", said):
         return None
     empty = [name for name, value in (frame.f_locals if frame else {}).items() if value is None]
@@ -153,6 +196,8 @@ def _of_kinds(said: str, line: str, frame: Any, args: Sequence[Any]) -> tuple | 
         return "mixes_libraries", {}
     if found := re.match(r"'?(?:module )?'?(.+?)'? (?:object )?has no attribute '(\w+)'", said):
         kind = found[1].rpartition(".")[2]
+        if kind in ("float", "int"):
+            return "plain_number", {"name": found[2]}
         if kind in ("ndarray", "Tensor", "numpy", "torch", "list"):
             return "wrong_method", {"kind": kind, "name": found[2]}
     return None
@@ -164,8 +209,8 @@ def _of_names(said: str, line: str, frame: Any, args: Sequence[Any]) -> tuple | 
         return "unknown_name", {"name": found[1]}
     if re.search(r"index \S+ is out of bounds|out of range|too many indices", said):
         return "index_out_of_range", {}
-    if frame is None and re.search(r"positional argument|unexpected keyword argument", said):
-        return "signature", {}
+    if re.search(r"positional argument|unexpected keyword argument", said):
+        return ("signature", {}) if frame is None else ("wrong_arguments", {"said": said})
     return None
 
 

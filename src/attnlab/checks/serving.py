@@ -11,6 +11,7 @@ INSIDE = {
     "1_5-measures-memory": _MEASURED,
     "1_5-measures-time": _MEASURED,
     "1_5-survives-out-of-memory": _MEASURED,
+    "1_5-memory-grows-as-predicted": _MEASURED,
     "1_7-holds-no-table": "only the process in which a student's pass runs knows what it holds",
 }
 
@@ -19,7 +20,6 @@ TRUSTED = {
     "1_1": "the numbers of the exercise are fixed, and so are its answers",
     "1_4-shows-twenty-maps": "the model is the one that the notebook trains",
     "1_4-names-heads": "the model is the student's; accuracy and maps are worked out outside",
-    "1_5-memory-grows-as-predicted": "what was measured is the student's",
     "1_5-shows-both-curves": "what was measured is the student's",
     "1_8-records-a-prediction": "any prediction is right",
     "1_8-runs-the-experiment": "the models are those that the notebook trains",

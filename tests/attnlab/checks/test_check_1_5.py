@@ -3,6 +3,7 @@
 import pytest
 from exercise_1_5.right import loglog
 from exercise_1_5.wrong import WRONG_MEASURED
+from whole import differing
 
 from attnlab.checks import check_1_5
 from attnlab.checks.check_1_5.cases import fit
@@ -24,3 +25,7 @@ def test_what_is_recorded_of_the_source_s_sizes_has_exponents_near_2_and_1():
 
 def test_points_add_up_to_those_of_the_exercise():
     assert sum(check_1_5.exercise.points.values()) == 10
+
+
+def test_each_mistake_costs_what_the_table_says(shown):
+    assert differing("1_5") == {}

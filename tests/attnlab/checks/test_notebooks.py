@@ -23,7 +23,7 @@ def test_graded_cells_are_the_checks_with_their_points(path):
         told = cell.metadata.get("nbgrader", {})
         assert told.get("grade_id", cell.id) == cell.id
         if told.get("grade") and not told.solution:
-            called = re.fullmatch(rf"check_{number}\.(\w+)\([\w, ]+\)", cell.source)
+            called = re.fullmatch(rf"check_{number}\.(\w+)\([\w,\s]+\)", cell.source)
             assert called, f"{cell.id} is no single call of a check"
             found[called[1]] = told.points
     assert found == exercise.points

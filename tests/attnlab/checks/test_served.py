@@ -10,6 +10,7 @@ import time
 import pytest
 from answers import arguments
 from test_checks import MODULE, NUMBERS, RIGHT, WRONG
+from whole import cells
 
 from attnlab.checks.serving import INSIDE
 from nbmark.answers import SEED
@@ -91,3 +92,21 @@ def test_the_cells_that_are_judged_inside_exist():
     for name in INSIDE:
         number, _, check = name.partition("-")
         assert check.replace("-", "_") in MODULE[number].exercise.points
+
+
+def test_a_module_is_tried_with_right_parts_there_too(hand_over, shown):
+    space = {}
+    for source, check, _ in cells("1_6"):
+        if check:
+            break
+        exec(source, space)
+    space["split_heads"] = lambda x, n_heads: x.view(*x.shape[:2], n_heads, -1)
+    exec(next(source for source, *_ in cells("1_6") if "1_6-module" in source.co_filename), space)
+    exec(next(source for source, *_ in cells("1_6") if "1_6-weights" in source.co_filename), space)
+    parts = [space[name] for name in ("split_heads", "attention_weights", "merge_heads")]
+    module, *parts = hand_over([space["MultiHeadAttention"], *parts])
+    MODULE["1_6"].computes_attention(module, *parts)
+    MODULE["1_6"].drops_weights(module)
+    assert "Apart from what" in " ".join(shown[-1]["text/plain"].split())
+    with pytest.raises(CheckFailed):
+        MODULE["1_6"].splits_heads(parts[0])

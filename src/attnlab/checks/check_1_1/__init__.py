@@ -14,6 +14,7 @@ from attnlab.checks._diagnose import differs, first_cause, read_array, show
 from attnlab.checks._settings import Exercise
 from attnlab.checks.check_1_1.cases import PLAIN, SCALED, Case, V, terms_of
 from attnlab.checks.check_1_1.contracts import TOLD
+from attnlab.checks.check_1_1.follow import follows
 from attnlab.checks.check_1_1.mistakes import MISTAKES
 from nbmark.answers import record
 
@@ -39,7 +40,11 @@ def _graded(quantity: str, case: Case, points: int, shown: str) -> Callable[[Any
     scale = "without" if case is PLAIN else "with"
     variable = f"{quantity}_{'unscaled' if case is PLAIN else 'scaled'}"
 
-    def test(given: Any) -> str:
+    def test(given: Any, weights: Any = None) -> str:
+        if quantity != "weights" and follows(quantity, given, weights, case, TOLERANCE):
+            record(variable, getattr(case, quantity))
+            return f"""`{variable}` is what follows from your weights. Those are wrong, which the
+                check of the weights is about; apart from them this is right."""
         _require_right(variable, quantity, given, case)
         return f"`{variable}` is right: {shown}."
 

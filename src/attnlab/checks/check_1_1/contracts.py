@@ -19,7 +19,7 @@ TOLD = {
     "output_without_scale": {
         "gives": "two rows (queries) of two numbers, as lists, tuples, arrays or tensors",
         "tolerance": "0.02, so that rounded weights count",
-        "free": "how the numbers are worked out",
+        "free": "how the numbers are worked out; from wrong weights, what follows from them counts",
         "hints": {
             "Hint 1: one row at a time": "keys_for_values unweighted",
             "Hint 2: half the work": "value",
@@ -28,7 +28,7 @@ TOLD = {
     "entropy_without_scale": {
         "gives": "two numbers in nats, one for each row",
         "tolerance": "0.01",
-        "free": "how the numbers are worked out",
+        "free": "how the numbers are worked out; from wrong weights, what follows from them counts",
         "hints": {
             "Hint 1: a row at a time": "no_factor wrong_sign columns not_summed",
             "Hint 2: half the work": "value",
@@ -52,7 +52,7 @@ TOLD = {
     "output_with_scale": {
         "gives": "two rows (queries) of two numbers, as lists, tuples, arrays or tensors",
         "tolerance": "0.02, so that rounded weights count",
-        "free": "how the numbers are worked out",
+        "free": "how the numbers are worked out; from wrong weights, what follows from them counts",
         "hints": {
             "Hint 1: one row at a time": "keys_for_values unweighted",
             "Hint 2: half the work": "value",
@@ -61,7 +61,7 @@ TOLD = {
     "entropy_with_scale": {
         "gives": "two numbers in nats, one for each row",
         "tolerance": "0.01",
-        "free": "how the numbers are worked out",
+        "free": "how the numbers are worked out; from wrong weights, what follows from them counts",
         "hints": {
             "Hint 1: a row at a time": "no_factor wrong_sign columns not_summed",
             "Hint 2: half the work": "value",

@@ -37,6 +37,7 @@ from attnlab.checks._settings import Exercise
 from attnlab.checks.check_1_2 import leaks
 from attnlab.checks.check_1_2.cases import Case, draw_module, draw_tokens, only, wrong_masks
 from attnlab.checks.check_1_2.contracts import TOLD
+from attnlab.checks.check_1_2.follow import follows
 from attnlab.checks.check_1_2.mistakes import FUTURE, MISTAKES
 from attnlab.masks import make_causal_mask
 from attnlab.multihead import MultiHeadAttention
@@ -129,15 +130,26 @@ def _require_found(function: Callable[..., Any], matrices: list[np.ndarray]) -> 
 
 
 @exercise.check(points=2, **TOLD["mask_hides_the_future"])
-def mask_hides_the_future(w_causal: Any, w_full: Any, mha: MultiHeadAttention, x: Tensor) -> str:
+def mask_hides_the_future(
+    w_causal: Any,
+    w_full: Any,
+    mha: MultiHeadAttention,
+    x: Tensor,
+    head_weights: Callable[..., Any] | None = None,
+) -> str:
     """Show that the two maps are those of head 0 with and without the causal mask."""
     require(w_causal=w_causal, w_full=w_full)
+    causal = Case(mha, x, make_causal_mask(x.shape[1]))
+    if follows(head_weights, {None: w_full, causal.mask: w_causal}, causal):
+        record("w_full", causal.weights(None)[0])
+        record("w_causal", causal.right[0])
+        return """Both maps are what your `head_weights` gives with the causal mask and without one.
+            Apart from what the first check finds wrong with it, this is right."""
     free = Case(mha, x, None)
     masked = _read_weights("w_causal", w_causal, free)
     full = _read_weights("w_full", w_full, free)
-    causal = [agrees(weights, np.tril(weights)) for weights in (masked, full)]
-    MISTAKES.fail_if(causal == [False, True], "swapped")
-    causal = Case(mha, x, make_causal_mask(x.shape[1]))
+    empty = [agrees(weights, np.tril(weights)) for weights in (masked, full)]
+    MISTAKES.fail_if(empty == [False, True], "swapped")
     _require_weights("w_full", full, free, grain_of(w_full))
     _require_weights("w_causal", masked, causal, grain_of(w_causal))
     record("w_full", free.right[0])

@@ -32,7 +32,9 @@ TOLD = {
             "`w_causal` and `w_full`, head 0 with the causal mask and without one, $(12, 12)$ each"
         ),
         "tolerance": "$10^{-5}$",
-        "free": "tensors, arrays or lists",
+        "free": (
+            "tensors, arrays or lists; where your `head_weights` is wrong, what it gives counts"
+        ),
     },
     "figure_shows_maps_and_difference": {
         "gives": (

@@ -20,7 +20,10 @@ TOLD = {
             "or percent, with the first query at the top and one colour scale for all"
         ),
         "tolerance": "$10^{-5}$",
-        "free": "images, meshes or points, one figure or several, colours, order and titles",
+        "free": (
+            "images, meshes or points, one figure or several, colours, order and titles; maps "
+            "that a wrong `attention_maps` gives count, too"
+        ),
         "hints": {
             "Hint 1: a grid": "maps_missing",
             "Hint 2: one map": "no_maps rescaled own_scales upside_down other_maps",
@@ -50,7 +53,7 @@ TOLD = {
             "one number for each layer and head, $(\\text{layers}, H)$: tensor, array or lists"
         ),
         "tolerance": "$10^{-4}$, unrounded",
-        "free": "how you compare",
+        "free": "how you compare; with a wrong `relation_score`, the larger that it gives counts",
         "hints": {
             "Hint": "one_side python_max mean_of_both sum_of_both",
         },
@@ -73,7 +76,10 @@ TOLD = {
     "names_heads": {
         "gives": "`head_roles`, a dictionary with a name for each `(layer, head)`, both from 0",
         "tolerance": "0.05 of a threshold, within which both names count",
-        "free": "typed or computed; capitals; which of two names that both fit",
+        "free": (
+            "typed or computed; capitals; which of two names that both fit; where a function above "
+            "is wrong, the names that follow from what it gives"
+        ),
         "hints": {
             "Hint 1: print before you name": "overlooked no_relation not_adjacent not_uniform",
             "Hint 2: the largest over the offsets": "adjacent_as_relation",

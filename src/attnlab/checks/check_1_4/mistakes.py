@@ -98,6 +98,8 @@ MISTAKES = Mistakes(
         weights alone, the second of the two.""",
     states_for_maps="""These are the states of the positions. The weights are the second thing that
         model(x, return_weights=True) returns.""",
+    maps_logarithms=Mistake("""These are logarithms of weights. Give the weights as the model
+        returns them.""").makes(maps=lambda m, *_: np.log(np.maximum(m, 1e-300))),
     wrong_maps="""These are not the weights that the model attends with. It returns these with
         return_weights=True.""",
     wrong_shape="The shape should be {fits}. Take all sizes from what your function is given.",

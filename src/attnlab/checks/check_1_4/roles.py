@@ -17,18 +17,27 @@ Head = tuple[int, int]  # layer and head
 Scores = dict[str, np.ndarray]  # by role, (L, H) each
 
 
+def relation_offsets(maps: np.ndarray) -> list[int]:
+    """Give the offsets of relations, at each of which half of the queries count at least."""
+    half = maps.shape[-1] // 2
+    return [offset for offset in range(-half, half + 1) if abs(offset) > 1]
+
+
 def role_scores(maps: np.ndarray) -> Scores:
     """Give the score behind each name, (L, H), from maps (L, B, H, S, S)."""
-    half = maps.shape[-1] // 2  # no relation is longer, so that half of the queries count
-    offsets = [offset for offset in range(-half, half + 1) if abs(offset) > 1]
-    relations = np.stack([relation(maps, offset) for offset in offsets])  # (offsets, L, H)
+    relations = np.stack([relation(maps, k) for k in relation_offsets(maps)])  # (offsets, L, H)
     near, flat = (Case(score, maps).right for score in ("adjacency", "uniformity"))
     return {"adjacent": near, "relation": relations.max(0), "uniform": flat}
 
 
 def check_roles(head_roles: Any, maps: np.ndarray) -> int:
     """Fail unless every head has a name that its scores allow; give the number of heads."""
-    scores, (L, _, H) = role_scores(maps), maps.shape[:3]
+    return check_names(head_roles, role_scores(maps))
+
+
+def check_names(head_roles: Any, scores: Scores) -> int:
+    """Fail unless every head has a name that these scores allow; give the number of heads."""
+    L, H = scores["adjacent"].shape
     roles = _read_roles(head_roles, L, H)
     wrong = [head for head in roles if not _fits(roles[head], scores, head)]
     if wrong and all(_fits(roles[L - 1 - i, j], scores, (i, j)) for i, j in roles):

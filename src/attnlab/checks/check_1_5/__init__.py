@@ -18,6 +18,7 @@ from attnlab.checks._settings import Exercise
 from attnlab.checks.check_1_5 import cases, profiles
 from attnlab.checks.check_1_5.cases import BOUNDS, OTHER, RECORDED, SIZES, fit, logarithms, tails
 from attnlab.checks.check_1_5.contracts import TOLD
+from attnlab.checks.check_1_5.follow import follows
 from attnlab.checks.check_1_5.mistakes import MISTAKES, within
 from nbmark.answers import case_rng, record
 from nbmark.graded import CheckFailed, require
@@ -42,6 +43,7 @@ def measures_memory(profile: Callable) -> str:
 @exercise.check(points=2, **TOLD["measures_time"])
 def measures_time(profile: Callable) -> str:
     """Show that seconds is the time of one usual call, which a slow one does not move."""
+    profile = profiles.mended(profile)
     profiles.require_usual_call(profile, profiles.require_seconds(profile))
     profiles.require_synchronised(profile)
     record("times a usual call", True)
@@ -51,6 +53,7 @@ def measures_time(profile: Callable) -> str:
 @exercise.check(points=1, **TOLD["survives_out_of_memory"])
 def survives_out_of_memory(profile: Callable) -> str:
     """Show that running out of memory is a result, and any other error is not."""
+    profile = profiles.mended(profile)
     sizes, case = [8, 64, 16], "a function that runs out of memory at n = 64"
     with MISTAKES.instead_of(rows_missing="oom_left_out", raised="oom_not_caught"):
         rows = profiles.run(profile, cases.failing_at(64), sizes, case)
@@ -119,13 +122,22 @@ def _read_exponent(name: str, value: Any) -> float:
 
 
 @exercise.check(points=2, **TOLD["memory_grows_as_predicted"])
-def memory_grows_as_predicted(exponents: Any, measured: Any) -> str:
+def memory_grows_as_predicted(
+    exponents: Any,
+    measured: Any,
+    profile: Callable | None = None,
+    fit_exponent: Callable | None = None,
+) -> str:
     """Show that the memory measured here has exponents near 2 and 1 at large n."""
     require(exponents=exponents, measured=measured)
     complete = isinstance(exponents, Mapping) and set(exponents) == set(BOUNDS)
     MISTAKES.fail_if(not complete, "wrong_keys")
     values = {name: _read_exponent(f"exponents[{name!r}]", exponents[name]) for name in BOUNDS}
     rows = _read_measured(measured)
+    if follows(values, rows, profile, fit_exponent):
+        record("exponents, rounded", [2, 1])
+        return """These are the exponents that your functions find at large n. Apart from what the
+            checks above find wrong with one of these, this is right."""
     found = {name: tails(rows[name][-3:], 2)[0] for name in BOUNDS}
     exchanged = all(within(found[OTHER[name]], BOUNDS[name]) for name in BOUNDS)
     facts = {"what": "The exponent of measured['naive']", "value": found["naive"]}
@@ -135,8 +147,8 @@ def memory_grows_as_predicted(exponents: Any, measured: Any) -> str:
             largest n, where {low} to {high} is expected."""
         MISTAKES.fail_if(not low <= found[name] <= high, "measured_wrong", seen=seen)
     for name, value in values.items():
-        follows = any(abs(value - tail) < 0.03 for tail in tails(rows[name], 2))
-        if not (follows and within(value, BOUNDS[name])):
+        fitted = any(abs(value - tail) < 0.03 for tail in tails(rows[name], 2))
+        if not (fitted and within(value, BOUNDS[name])):
             cause = MISTAKES.explain("growth", value, name, rows[name], same=within)
             facts = {"what": f"exponents[{name!r}]", "value": value, "other": OTHER[name]}
             raise MISTAKES.failure(cause or "not_from_measurements", **facts)

@@ -58,7 +58,8 @@ TOLD = {
         ),
         "tolerance": "0.03, so that two decimals count",
         "free": (
-            "how many of the largest lengths are fitted, as long as the result lies in the bounds"
+            "how many of the largest lengths are fitted, as long as the result lies in the bounds; "
+            "with a wrong `profile` or `fit_exponent`, what it makes of the three largest"
         ),
         "hints": {
             "Hint": "small_n from_seconds not_from_measurements",

@@ -30,6 +30,24 @@ def read_rows(name: str, value: Any) -> np.ndarray:
     return np.array(rows)
 
 
+def mended(profile: Callable) -> Callable:
+    """Take as given what the check of a profile's rows is about, where it can be undone.
+
+    That is a return inside of the loop, and seconds and bytes that are exchanged.
+    """
+    try:
+        rows, alone = ask(profile, abs, [2, 3]), ask(profile, abs, [2])
+        first = len(rows) == len(alone) == 1
+        exchanged = all(not seconds and 0 < peak < 1 for _, seconds, peak in rows)
+    except (CheckFailed, TypeError, ValueError):  # told when the profile is asked
+        return profile
+    if first:
+        return lambda fn, n_values: [row for n in n_values for row in profile(fn, [n])]
+    if exchanged:
+        return lambda fn, n_values: [(n, s, peak) for n, peak, s in profile(fn, n_values)]
+    return profile
+
+
 def run(profile: Callable, fn: Callable, n_values: Sequence[int], case: str) -> np.ndarray:
     """Call the student's profile and read its rows; fail unless there is one for each n."""
     asked, noted = list(n_values), []

@@ -44,7 +44,8 @@ MISTAKES = Mistakes(
         one axis of B·H, and a mask of (B, 1, 1, S_k) would no longer fit.
         """).makes(split=lambda x, H: split(x, H).reshape(-1, x.shape[1], x.shape[2] // H)),
     split_too_far=Mistake("""Leave the width last, (B, H, S, d_k): here the last two axes are
-        swapped.""").makes(split=lambda x, H: split(x, H).swapaxes(-2, -1)),
+        swapped, or all of them.
+        """).makes(split=lambda x, H: [split(x, H).swapaxes(-2, -1), split(x, H).swapaxes(1, 2).T]),
     split_by_size=Mistake("""The second argument is how many heads there are, and d_k is
         d_model // n_heads: here they change places.""").makes(split=by_size),
     split_copies=Mistake("""Give each head its own d_k components: here each gets all of them.
@@ -68,7 +69,10 @@ MISTAKES = Mistakes(
         """).makes(merge=lambda x: [x.sum(1), x.mean(1)]),
     merge_not_flattened=Mistake("""Flatten the last two axes into one after the transpose,
         .flatten(-2): the heads still have an axis of their own.
-        """).makes(merge=lambda x: [x, x.swapaxes(1, 2)]),
+        """).makes(merge=lambda x: [x, x.swapaxes(1, 2), x.swapaxes(1, 2).squeeze()]),
+    merge_joined=Mistake("""Join the heads with the width, not with the tokens: swap axes 1 and 2,
+        then flatten the last two. Here heads and tokens are one axis.
+        """).makes(merge=lambda x: x.reshape(len(x), -1, x.shape[-1])),
     merge_one_head=Mistake("""Merge all heads: here one comes back alone.
         """).makes(merge=lambda x: [x[:, 0], x[:, -1]]),
     merge_too_far=Mistake("""Leave the tokens on axis 1, (B, S, d_model): here the last two axes are
@@ -119,6 +123,11 @@ MISTAKES = Mistakes(
     weights_causal=Mistake("""Block nothing where no mask is given: here each query reads the keys
         up to its own place alone.""").makes(
         weights=lambda Q, K: shares(scaled_scores(Q, K), np.tri(Q.shape[2], K.shape[2], dtype=bool))
+    ),
+    weights_sigmoid=Mistake("""Take the softmax of each row, not the sigmoid of each score: its
+        weights share out 1.""").makes(weights=lambda Q, K: 1 / (1 + np.exp(-scaled_scores(Q, K)))),
+    weights_rounded=Mistake("""Do not round.""").makes(
+        weights=lambda Q, K: [shares(scaled_scores(Q, K)).round(k) for k in (2, 3, 4)]
     ),
     weights_random="""Leave dropout to the module: two calls with the same numbers give different
         weights.""",

@@ -15,6 +15,9 @@ from attnlab.peak_memory import PeakMemory
 from nbmark.graded import CheckFailed, require
 
 NAMES = ("m", "l", "O")
+# Of a pass that runs over its blocks: they cost the check of its output, not that of its memory.
+PASS_MISTAKES = {"no_scale", "not_divided", "end_lost", "one_block", "blocks_averaged"}
+PASS_MISTAKES |= {"none_faded", "normalised"}
 
 
 def alike(given: np.ndarray, wrong: np.ndarray) -> bool:
@@ -151,5 +154,9 @@ def peak(tiled_attention: Callable, step: Callable, case: Case) -> int:
     if differs(output, case.output, 1e-4):
         own = composed(step, case)
         if own is None or differs(output, own, 1e-4):
-            fail_at_pass(tiled_attention, [case], [output])
+            try:
+                fail_at_pass(tiled_attention, [case], [output])
+            except CheckFailed as failed:
+                if failed.cause not in PASS_MISTAKES:
+                    raise
     return memory.peak

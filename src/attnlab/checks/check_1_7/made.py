@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from attnlab.checks.check_1_7.cases import Blocks, Case, Sums, add_block, path_of
+from attnlab.checks.check_1_7.cases import Blocks, Case, Sums, add_block, add_score, path_of
 
 exp = np.exp
 
@@ -36,6 +36,16 @@ def term_below_old(m: float, l: float, s: float) -> tuple[float, float]:
 def starts_again(m: float, l: float, s: float) -> tuple[float, float]:
     """Forget the sum where the largest score grows."""
     return (s, 1.0) if s > m else (m, l + exp(s - m))
+
+
+def rest_counted(m: float, l: float, s: float) -> tuple[float, float]:
+    """Add 1 for each score, also below the largest."""
+    return (s, l * exp(m - s) + 1) if s > m else (m, l + 1)
+
+
+def rounded(digits: int) -> Callable[[float, float, float], tuple]:
+    """Round both after each score."""
+    return lambda m, l, s: tuple(round(float(x), digits) for x in add_score(m, l, s))
 
 
 def first_kept(m: float, l: float, s: float) -> tuple[float, float]:

@@ -36,6 +36,11 @@ MISTAKES = Mistakes(
         here every score counts alike.""").makes(
         scores=lambda s: np.stack([np.maximum.accumulate(s), 1.0 + np.arange(len(s))], 1)
     ),
+    rest_counted=Mistake("""Add e^(s - m) where s is not the largest: here it counts as 1, whatever
+        it is.""").makes(scores=made.scores(made.rest_counted)),
+    rounded=Mistake("""Do not round: what is lost adds up.""").makes(
+        scores=made.scores(*[made.rounded(digits) for digits in (1, 2, 3, 4)])
+    ),
     as_logarithm=Mistake("""Return m and l themselves: m + log l holds both in one number, and is
         the next step, not this one.""").makes(scores=made.as_logarithm),
     other_base=Mistake("""Take e to the scores, math.exp: here it is another base.

@@ -6,6 +6,8 @@ of symbols) and ``effect`` (of two values and their noise).
 
 import math
 
+import numpy as np
+
 from attnlab.checks._diagnose import Mistake, Mistakes
 from attnlab.checks.check_1_8 import cases
 
@@ -27,8 +29,10 @@ MISTAKES = Mistakes(
         """).makes(shares=lambda w, t: (w != t).double().mean(0).numpy()),
     percent=Mistake("""Give shares between 0 and 1: these are percent.
         """).makes(shares=lambda w, t: 100 * cases.shares(w, t)),
-    counts=Mistake("""Divide by the number of strings: these are counts.
-        """).makes(shares=lambda w, t: (w == t).double().sum(0).numpy()),
+    counts=Mistake("""Divide by the number of strings: these are counts, or counts over the length.
+        """).makes(
+        shares=lambda w, t: [(w == t).double().sum(0).numpy() / k for k in (1, t.shape[1])]
+    ),
     flipped=Mistake("""Compare place by place as they come: `target` is in the order of writing
         already, and here one of the two is turned around.""").makes(
         shares=lambda w, t: [cases.shares(w, t.flip(1)), cases.shares(w.flip(1), t.flip(1))]
@@ -38,6 +42,13 @@ MISTAKES = Mistakes(
         shares=lambda w, t: [
             (w == t).cumprod(1).double().mean(0).numpy(),
             (w == t).all(1).double().mean().expand(w.shape[1]).numpy(),
+        ]
+    ),
+    shares_cumulative=Mistake("""Give each place its own share: here each is that of all places up
+        to it.""").makes(
+        shares=lambda w, t: [
+            np.cumsum(cases.shares(w, t)),
+            np.cumsum(cases.shares(w, t)) / np.arange(1, 1 + w.shape[1]),
         ]
     ),
     shares_value="""At each place, give the share of the strings whose written symbol is the
@@ -68,12 +79,24 @@ MISTAKES = Mistakes(
     rounded=Mistake("""Do not round.""").makes(
         bits=lambda x, T, N: [round(cases.bits(x, T, N), k) for k in (0, 1, 2)]
     ),
+    not_subtracted=Mistake("""Subtract the cost in bits: here what is sent is multiplied by
+        something that the loss makes, e to the minus loss or 1 less it.""").makes(
+        bits=lambda x, T, N: [
+            T * math.log2(N) * math.exp(-x),
+            T * math.log2(N) * (1 - x),
+            T * (1 - x / math.log(N)),
+        ]
+    ),
     bits_value="""The bits read are T log2 N less T times the loss in bits. Work the case below out
         by hand.""",
     # Effects
     noise_ignored=Mistake("""Call it 'stays' where the difference is no larger than the noise:
         another seed alone would bring as much.
         """).makes(effect=lambda a, b, noise: cases.effect(a, b, 0)),
+    noise_scaled=Mistake("""Compare the difference with the noise as it is given, not with a part of
+        it or several times it.""").makes(
+        effect=lambda a, b, noise: [cases.effect(a, b, k * noise) for k in (0.5, 2, 3)]
+    ),
     effect_exchanged=Mistake("""Look from before to after: where the second is larger it rises.
         Here the words are exchanged.
         """).makes(effect=lambda a, b, noise: OPPOSITE[cases.effect(a, b, noise)]),

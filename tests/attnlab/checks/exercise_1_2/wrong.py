@@ -130,6 +130,16 @@ HEADS = {
     ),
     "text": (lambda mha, x, m, head=0: "weights", "no_numbers", "array or a tensor"),
     "unknown keyword": (lambda mha, x, m: weights_of(mha, x, m)[0, 0], "signature", "head="),
+    "without values": (
+        lambda mha, x, m, head=0: mha(x, x, m)[1][0, head],
+        "is_none",
+        "an argument missing",
+    ),
+    "attribute of a pair": (
+        lambda mha, x, m, head=0: mha(x, x, x, m).weights[0, head],
+        "pair_as_array",
+        "output, weights",
+    ),
 }
 
 
@@ -387,7 +397,12 @@ LEAKS = {
         "does not read as numbers",
     ),
     "all of them": (measure(gather=lambda found: found), "wrong_shape", "Give one number"),
-    "empty slice": (measure(lambda S: range(S)), "raised", "line"),
+    "pairs compared": (
+        lambda mha, x, m: (mha(0 * x, x, x, m) - mha(x, x, x, m)).abs().max(),
+        "pair_as_array",
+        "Take it apart",
+    ),
+    "empty slice": (measure(lambda S: range(S)), "empty_array", "begin with t = 1"),
 }
 
 

@@ -1,6 +1,7 @@
 """Wrong answers to exercise 1.3: which check finds each, its cause, and words of the message."""
 
 import importlib
+import math
 
 import numpy as np
 import torch
@@ -309,9 +310,29 @@ def one_row_alone(s, mask):
     return s
 
 
+def math_on_arrays(Q, K, V, mask=None):
+    weights = math.exp(Q @ K.T / np.sqrt(Q.shape[1]))
+    return weights @ V, weights
+
+
+def values_first(Q, K, V, mask=None):
+    weights = softmax(Q @ K.T / np.sqrt(Q.shape[1]))
+    return V @ weights, weights
+
+
+def minus_mask(Q, K, V, mask=None):
+    scores = Q @ K.T / np.sqrt(Q.shape[1])
+    if mask is not None:
+        scores[-mask] = -np.inf
+    weights = softmax(scores)
+    return weights @ V, weights
+
+
 # check that fails first, label: function, cause, words of the message
 WRONG = {
     "weights_are_a_distribution": {
+        "Python's exp": (math_on_arrays, "math_on_array", "np.exp"),
+        "values first": (values_first, "shapes_differ", "(7, 6) and (5, 7)"),
         "softmax over queries": (
             attention(normalise=lambda s: softmax(s, 0, 0)),
             "softmax_axis",
@@ -578,6 +599,7 @@ WRONG = {
         ),
     },
     "masks": {
+        "minus for not": (minus_mask, "minus_for_not", "~mask"),
         "mask ignored": (attention(block=ignore), "mask_ignored", "without a mask"),
         "mask inverted": (
             attention(block=lambda s, m: np.where(m, -np.inf, s)),

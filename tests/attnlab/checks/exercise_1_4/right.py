@@ -403,7 +403,8 @@ ROLES = {
 class Trained:
     """Stands for an encoder that solves the task with the maps above; its states are the ids."""
 
-    embedding = torch.nn.Embedding(12, 1)
+    embedding = torch.nn.Embedding(12, 2)
+    layers = ()
 
     def __call__(self, tokens, mask=None, return_weights=False):
         weights = torch.from_numpy(TRAINED).expand(L, len(tokens), H, S, S)

@@ -106,13 +106,22 @@ MAPS = {
     "softmax of weights": (lambda m, x: asked_for(m, x).softmax(-1), "softmax_twice", "softmax"),
     "no norm": (without_norm, "no_norm", "normalisation"),
     "no positions": (without_positions, "no_positions", "without positions"),
-    "logarithms": (lambda m, x: asked_for(m, x).log(), "wrong_maps", "return_weights=True"),
+    "logarithms": (lambda m, x: asked_for(m, x).log(), "maps_logarithms", "the weights"),
+    "softmax over queries": (
+        lambda m, x: asked_for(m, x).softmax(-2),
+        "wrong_maps",
+        "return_weights=True",
+    ),
     "layers and sequences in one axis": (
         lambda m, x: asked_for(m, x).reshape(-1, *x.shape, x.shape[1]),
         "wrong_shape",
         "S, S), here (2, 5, 3, 7, 7)",
     ),
-    "a name that forward lacks": (lambda m, x: m(x, return_maps=True), "raised", "TypeError"),
+    "a name that forward lacks": (
+        lambda m, x: m(x, return_maps=True),
+        "wrong_arguments",
+        "TypeError",
+    ),
     "nothing": (lambda m, x: None, "returns_nothing", "returns None"),
 }
 FIGURES = {

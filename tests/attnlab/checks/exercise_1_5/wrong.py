@@ -94,7 +94,7 @@ WRONG_MEMORY = {
     "wrong_n twice": (lambda fn, n_values: 2 * profiler()(fn, n_values), "Begin each row"),
     "text_for_number": (changed(lambda n, seconds, peak: (n, seconds, "2.1 MiB")), "'2.1 MiB'"),
     "mutates_input": (lambda fn, n: (n.sort(), profiler()(fn, n))[1], "Work on a copy"),
-    "raised": (lambda fn, n_values: [(n, 0.1, fn()) for n in n_values], "TypeError"),
+    "wrong_arguments": (lambda fn, n_values: [(n, 0.1, fn()) for n in n_values], "TypeError"),
 }
 
 

@@ -40,6 +40,15 @@ def in_place(x, n_heads):
 
 
 WRONG_SPLITS = {
+    "split_viewed positional": (
+        lambda x, n_heads: x.reshape(len(x), n_heads, x.shape[1], x.shape[2] // n_heads),
+        "deals out the tokens",
+    ),
+    "split_heads_first list": (lambda x, n_heads: list(x.chunk(n_heads, -1)), "axis 1"),
+    "split_too_far turned": (
+        lambda x, n_heads: x.view(*x.shape[:2], n_heads, -1).permute(3, 2, 1, 0),
+        "or all of them",
+    ),
     "split_viewed": (viewed, "deals out the tokens"),
     "split_viewed reshape": (
         lambda x, n_heads: torch.reshape(x, (x.shape[0], n_heads, x.shape[1], -1)),
@@ -91,6 +100,8 @@ WRONG_SPLITS = {
     "not_callable": (torch.ones(2), "needs your function"),
 }
 WRONG_MERGES = {
+    "merge_joined": (lambda x: x.flatten(1, 2), "are one axis"),
+    "merge_not_flattened squeezed": (lambda x: x.transpose(1, 2).squeeze(), "an axis of their own"),
     "merge_viewed": (
         lambda x: x.reshape(x.shape[0], x.shape[2], -1),
         "before you flatten: x.transpose(1, 2)",
@@ -144,6 +155,15 @@ def always_causal(Q, K, mask=None):
 
 
 WRONG_WEIGHTS = {
+    "weights_value": (
+        weights(softmax=lambda s: (s**2).softmax(-1)),
+        "the scores first",
+    ),
+    "weights_wrong_axis not said": (
+        lambda Q, K, mask=None: torch.nn.functional.softmax(Q @ K.mT / Q.shape[-1] ** 0.5),
+        "dim=-1",
+    ),
+    "keys_not_transposed turned": (lambda Q, K, mask=None: Q @ K.permute(3, 2, 1, 0), "last two"),
     "weights_no_scale": (weights(lambda Q, K: 1), "not scaled"),
     "weights_wrong_scale d_k": (weights(lambda Q, K: 1 / Q.shape[-1]), "scaled by something else"),
     "weights_wrong_scale d_model": (
@@ -171,8 +191,8 @@ WRONG_WEIGHTS = {
     ),
     "weights_causal": (always_causal, "where no mask is given"),
     "weights_random": (weights(softmax=lambda s: F.dropout(s.softmax(-1), 0.3)), "two calls"),
-    "weights_value sigmoid": (weights(softmax=torch.sigmoid), "the scores first"),
-    "weights_value rounded": (weights(softmax=lambda s: s.softmax(-1).round(decimals=3)), "Q Kᵀ"),
+    "weights_sigmoid": (weights(softmax=torch.sigmoid), "not the sigmoid"),
+    "weights_rounded": (weights(softmax=lambda s: s.softmax(-1).round(decimals=3)), "Do not round"),
     "mask_none": (no_guard, "if mask is not None"),
     "mask_none compared": (compares_none, "mask is None"),
     "keys_not_transposed": (
@@ -183,6 +203,7 @@ WRONG_WEIGHTS = {
     "wrong_method": (lambda Q, K: Q @ K.T.T.nothing, "AttributeError"),
 }
 WRONG_MASKS = {
+    "mask_finite 10^4": (weights(mask=lambda s, m: s.masked_fill(~m, -1e4)), "finite stand-in"),
     "mask_ignored": (weights(mask=lambda s, m: s), "those without a mask"),
     "mask_inverted": (weights(mask=lambda s, m: s.masked_fill(m, -math.inf)), "other way round"),
     "mask_late": (
@@ -520,6 +541,11 @@ def emptied(state):
 
 
 WRONG_STATES = {
+    "state_value every third": (
+        changed(lambda new, s: new.update({"W_q.weight": s["in_proj_weight"][::3]})),
+        "d_model rows each",
+    ),
+    "returns_nothing": (lambda state: state.update({}), "return statement"),
     "state_order": (changed(exchange), "they are exchanged"),
     "state_transposed": (changed(turn), "both hold (out, in)"),
     "state_shape": (thirds_of_columns, "d_model rows each"),

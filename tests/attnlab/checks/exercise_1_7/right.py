@@ -29,6 +29,22 @@ def in_numpy(m, l, s):
     return np.array([m_new, l * np.exp(m - m_new) + np.exp(s - m_new)])
 
 
+def in_single_precision(m, l, s):
+    m, l, s = (torch.tensor(float(x)) for x in (m, l, s))
+    m_new = torch.maximum(m, s)
+    if torch.isinf(m_new):
+        return m_new, torch.tensor(0.0)
+    return m_new, torch.exp(m - m_new) * l + torch.exp(s - m_new)
+
+
+def from_either_side(m, l, s):
+    if s == -math.inf:
+        return m, l
+    if s > m:
+        return s, 1 + (l * math.exp(m - s) if l else 0)
+    return m, l + math.exp(s - m)
+
+
 def in_tensors(m, l, s):
     m, l, s = (torch.tensor(x, dtype=torch.float64) for x in (m, l, s))
     m_new = torch.maximum(m, s)
@@ -50,7 +66,16 @@ def skips_blocked(m, l, s):
     return [new, math.e ** (m - new) * l + math.e ** (s - new)]
 
 
-SCORES = [by_the_book, in_two_cases, in_numpy, in_tensors, through_the_logarithm, skips_blocked]
+SCORES = [
+    in_single_precision,
+    from_either_side,
+    by_the_book,
+    in_two_cases,
+    in_numpy,
+    in_tensors,
+    through_the_logarithm,
+    skips_blocked,
+]
 
 # A block at a time
 

@@ -41,6 +41,11 @@ def given_logarithm(m, l, s):
 
 
 WRONG_SCORES = {
+    "rest_counted": (
+        lambda m, l, s: (s, l * math.exp(m - s) + 1) if s > m else (m, l + 1),
+        "whatever it is",
+    ),
+    "wrong_number names": (lambda m, l, s: {"m": max(m, s), "l": l + 1, "s": s}, "in this order"),
     "exchanged": (lambda m, l, s: by_the_book(m, l, s)[::-1], "m first, then l"),
     "largest_lost": (last_taken, "max(m, s)"),
     "largest_lost first": (first_kept, "the first score or the latest"),
@@ -62,13 +67,13 @@ WRONG_SCORES = {
         "another base",
     ),
     "step_value": (lambda m, l, s: (max(m, s), l * 0.9 + 1), "the first row that differs"),
-    "step_value rounded": (
+    "rounded": (
         lambda m, l, s: tuple(round(x, 2) for x in by_the_book(m, l, s)),
-        "the sum of e^(s - m)",
+        "Do not round",
     ),
     "wrong_number": (lambda m, l, s: by_the_book(m, l, s)[1], "m and l, in this order"),
     "wrong_number three": (lambda m, l, s: (*by_the_book(m, l, s), s), "here come 3"),
-    "raised": (lambda m, l, s: (max(m, s), l * exp(m - s.max())), "AttributeError"),
+    "plain_number": (lambda m, l, s: (max(m, s), l * exp(m - s.max())), "AttributeError"),
     "returns_nothing": (lambda m, l, s: None, "return statement"),
 }
 
@@ -141,6 +146,10 @@ def as_in_version_1(m, l, O, S, V):
 
 
 WRONG_BLOCKS = {
+    "max_gives_pair": (
+        lambda m, l, O, S, V: (torch.maximum(m, S.max(-1, keepdim=True)), l, O),
+        ".amax(dim)",
+    ),
     "l_not_faded": (step(fade_l=lambda f: 1), "as well as O"),
     "O_not_faded": (step(fade_O=lambda f: 1), "a sum with the same weights"),
     "none_faded": (step(lambda f: 1, lambda f: 1), "Multiply both sums"),
@@ -241,6 +250,10 @@ WRONG_PASSES = {
     ),
     "output_value": (whole(end=lambda m, l, O: O / l + m), "one block for all keys first"),
     "wrong_number": (whole(end=lambda m, l, O: (O / l, m, l)), "the output alone"),
+    "output_value joined": (
+        lambda Q, K, V, block: torch.cat(each_block(Q, K, V, block), 1),
+        "one block for all keys first",
+    ),
     "not_transposed": (lambda Q, K, V, block: Q @ K @ V, "RuntimeError"),
 }
 
@@ -285,7 +298,7 @@ WRONG_MEMORY = {
     "table_held first": (all_scores_first, "Let a tile go"),
     "grows_like_a_table": (with_a_mask, "such as a mask"),
     "not_in_pytorch": (in_numpy, "Work with tensors throughout"),
-    "no_scale": (whole(scale=lambda Q, V: 1), "Divide the scores of each block"),
+    "output_value": (whole(end=lambda m, l, O: O / l + m), "one block for all keys first"),
 }
 
 

@@ -96,7 +96,11 @@ def from_a_list(before, after, noise):
     return words[1 + int(np.sign(after - before)) * (abs(after - before) >= noise)]
 
 
-EFFECTS = [by_difference, in_three_cases, from_a_list]
+def in_capitals(before, after, noise):
+    return by_difference(before, after, noise).title()
+
+
+EFFECTS = [in_capitals, by_difference, in_three_cases, from_a_list]
 
 # Runs and findings
 

@@ -18,6 +18,9 @@ WRONG_PREDICTIONS = {
     "wrong_word number": (EXPECTED | {"wider": 1}, "one of 'rises', 'falls' and 'stays'"),
 }
 WRONG_SHARES = {
+    "mean_of_truth": (lambda w, t: (w == t).mean(0), ".float()"),
+    "counts over the length": (lambda w, t: (w == t).sum(0) / w.shape[1], "number of strings"),
+    "shares_value whole rows": (lambda w, t: [1.0] * t.shape[1], "place by place"),
     "over_strings": (lambda w, t: (w == t).float().mean(1), "not over the places"),
     "one_share": (lambda w, t: (w == t).float().mean(), "one number comes for all"),
     "shares_wrong": (lambda w, t: (w != t).float().mean(0), "what is wrong is counted"),
@@ -30,11 +33,13 @@ WRONG_SHARES = {
         "Judge each place",
     ),
     "shares_value": (lambda w, t: mean_of_truth(w, t).round(decimals=1), "place by place"),
-    "shares_value cumulative": (lambda w, t: mean_of_truth(w, t).cumsum(0), "the target's"),
-    "raised": (lambda w, t: (w == t).mean(0), "RuntimeError"),
+    "shares_cumulative": (lambda w, t: mean_of_truth(w, t).cumsum(0), "its own share"),
     "returns_nothing": (lambda w, t: print(end=""), "return statement"),
 }
 WRONG_BITS = {
+    "length_once sent": (lambda x, T, N: T * math.log(N, 2) - x / LN2, "Multiply both"),
+    "not_subtracted": (lambda x, T, N: T * math.log2(N) * math.exp(-x), "is multiplied"),
+    "not_subtracted share": (lambda x, T, N: T * (1 - x / math.log(N)), "is multiplied"),
     "nats": (lambda x, T, N: T * (math.log2(N) - x), "Turn the loss into bits"),
     "times_ln2": (lambda x, T, N: T * (math.log2(N) - x * LN2), "which makes it larger"),
     "all_nats": (lambda x, T, N: T * (math.log(N) - x), "both are nats"),
@@ -48,7 +53,7 @@ WRONG_BITS = {
     "bits_value": (lambda x, T, N: T * (N - x / LN2), "by hand"),
     "no_numbers": (lambda x, T, N: f"{sent_less_paid(x, T, N)} bits", "type str"),
     "wrong_shape": (lambda x, T, N: [sent_less_paid(x, T, N), T], "Give one number"),
-    "raised": (lambda x, T, N: x.log(), "AttributeError"),
+    "plain_number": (lambda x, T, N: x.log(), "AttributeError"),
 }
 
 
@@ -57,12 +62,17 @@ def exchanged(before, after, noise):
 
 
 WRONG_EFFECTS = {
+    "noise_scaled": (lambda a, b, noise: by_difference(a, b, noise / 2), "as it is given"),
+    "noise_ignored in capitals": (
+        lambda a, b, noise: "Rises" if b > a else "Falls",
+        "another seed",
+    ),
     "noise_ignored": (lambda a, b, noise: by_difference(a, b, 0), "another seed alone"),
     "effect_exchanged": (exchanged, "from before to after"),
     "falls_unseen": (lambda a, b, noise: "rises" if b - a > noise else "stays", "is negative"),
     "relative": (lambda a, b, noise: by_difference(1, b / a, noise), "the difference itself"),
-    "effect_value": (lambda a, b, noise: by_difference(a, b, noise).upper(), "'RISES' comes"),
-    "effect_value twice": (lambda a, b, noise: by_difference(a, b, 2 * noise), "no larger than"),
+    "effect_value": (lambda a, b, noise: by_difference(a, b, noise)[:-1], "'rise' comes"),
+    "noise_scaled twice": (lambda a, b, noise: by_difference(a, b, 2 * noise), "as it is given"),
     "effect_value tuple": (lambda a, b, noise: (by_difference(a, b, noise),), "say 'stays', else"),
 }
 

@@ -1,8 +1,6 @@
-"""What each check of exercise 1.8 takes and gives, as the text says it, and its hints."""
+"""What each graded cell of exercise 1.8 counts as right, and the hints of its text."""
 
-from typing import Any
-
-TOLD: dict[str, dict[str, Any]] = {
+TOLD = {
     "records_a_prediction": {
         "takes": (
             "`prediction`, a dictionary with the keys 'longer', 'wider', 'every step', 'second "
@@ -13,7 +11,9 @@ TOLD: dict[str, dict[str, Any]] = {
     },
     "counts_what_is_right": {
         "hints": {
-            "Hint: one number for each place": "over_strings one_share counts shares_value raised",
+            "Hint: one number for each place": (
+                "over_strings one_share counts shares_value mean_of_truth"
+            ),
         },
         "takes": "`written` and `target`, tensors of whole numbers (n, T)",
         "gives": (
@@ -41,7 +41,7 @@ TOLD: dict[str, dict[str, Any]] = {
         "gives": (
             "'stays' where before and after are at most `noise` apart, else 'rises' or 'falls'"
         ),
-        "free": "what comes where they are exactly `noise` apart",
+        "free": "capitals; what comes where they are exactly `noise` apart",
     },
     "runs_the_experiment": {
         "takes": (

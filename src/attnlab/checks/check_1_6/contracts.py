@@ -1,13 +1,13 @@
-"""What each check of exercise 1.6 takes and gives, as the text says it, and its hints."""
+"""What each graded cell of exercise 1.6 counts as right, and the hints of its text."""
 
-from typing import Any
-
-TOLD: dict[str, dict[str, Any]] = {
+TOLD = {
     "splits_heads": {
         "hints": {
-            "Hint 1: what to cut": "split_viewed split_batch_joined split_by_size",
+            "Hint 1: what to cut": (
+                "split_viewed split_batch_joined split_by_size hard_coded_size"
+            ),
             "Hint 2: the two steps": "split_not_transposed split_heads_first",
-            "Hint 3: a view that PyTorch refuses": "view_after_transpose raised",
+            "Hint 3: a view that PyTorch refuses": "view_after_transpose",
         },
         "takes": (
             "`x`, a float tensor (B, S, d_model), and `n_heads`, a whole number H that divides "
@@ -24,7 +24,7 @@ TOLD: dict[str, dict[str, Any]] = {
         "hints": {
             "Hint 1: what to cut": "merge_viewed merge_not_flattened merge_interleaved",
             "Hint 2: the two steps": "merge_too_far merge_value",
-            "Hint 3: a view that PyTorch refuses": "view_after_transpose raised",
+            "Hint 3: a view that PyTorch refuses": "view_after_transpose",
         },
         "takes": "`x`, a float tensor (B, H, S, d_k)",
         "gives": "a tensor (B, S, H·d_k), the heads of a token side by side, head 0 first",
@@ -32,7 +32,9 @@ TOLD: dict[str, dict[str, Any]] = {
     },
     "gives_weights": {
         "hints": {
-            "Hint 1: four axes": "keys_not_transposed weights_wrong_axis raised",
+            "Hint 1: four axes": (
+                "keys_not_transposed weights_wrong_axis not_transposed shapes_differ wrong_method"
+            ),
             "Hint 2: the mask": (
                 "mask_none mask_ignored mask_inverted mask_not_broadcast mask_late mask_zero_score"
             ),
@@ -46,7 +48,9 @@ TOLD: dict[str, dict[str, Any]] = {
     },
     "follows_masks": {
         "hints": {
-            "Hint 1: four axes": "keys_not_transposed weights_wrong_axis raised",
+            "Hint 1: four axes": (
+                "keys_not_transposed weights_wrong_axis not_transposed shapes_differ wrong_method"
+            ),
             "Hint 2: the mask": (
                 "mask_none mask_ignored mask_inverted mask_not_broadcast mask_late mask_zero_score"
             ),
@@ -77,7 +81,7 @@ TOLD: dict[str, dict[str, Any]] = {
     "computes_attention": {
         "hints": {
             "Hint 1: the order of things": (
-                "module_value reshape_bug no_output_map map_missing map_exchanged"
+                "module_value reshape_bug no_output_map map_missing map_exchanged shapes_differ"
             ),
             "Hint 2: dropout": "dropped_at_rest weights_wrong",
         },
