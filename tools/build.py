@@ -31,7 +31,7 @@ SETUP = (
 )
 CONTENT = (
     *("index.md", "measured.md", "answers.md", "cheat_sheet.md", "glossary.md", "references.md"),
-    *("chapters", "exercises", "solutions", "images", "src"),
+    *("api.md", "api", "chapters", "exercises", "solutions", "images", "src"),
 )
 
 SPHINX = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()"]

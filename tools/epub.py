@@ -18,8 +18,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 import yaml
 from bs4 import Tag
 from files import BUILD, ROOT
-from paper import Page, place_of, read_page
-from sphinx_external_toc.parsing import parse_toc_yaml
+from paper import Page, bound_pages, place_of, read_page
 
 HTML, PAPER = BUILD / "html", BUILD / "paper"
 STYLE = Path(__file__).parent / "paper_styles" / "epub.css"
@@ -189,7 +188,7 @@ def main() -> int:
     """Bind the book."""
     PAPER.mkdir(exist_ok=True)
     config = yaml.safe_load(ROOT.joinpath("_config.yml").read_text(encoding="utf-8"))
-    names = [n for n in parse_toc_yaml(ROOT / "_toc.yml") if n != "index"]
+    names = bound_pages(ROOT / "_toc.yml")
     path = PAPER / "attention.epub"
     bind(HTML, names, path, config["title"], config["author"])
     print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1e6:.1f} MB")

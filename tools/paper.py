@@ -11,6 +11,7 @@ from posixpath import dirname, normpath
 from urllib.parse import unquote, urlsplit
 
 from bs4 import BeautifulSoup, Tag
+from sphinx_external_toc.parsing import parse_toc_yaml
 
 GONE = (
     "script, .headerlink, .figure-mount, form, button, details.hide.above-input, .copybtn, "
@@ -50,6 +51,11 @@ def read_page(site: Path, name: str) -> Page:
     for image in page.article.select("img[src]"):
         image["src"] = inside(name, image["src"])
     return page
+
+
+def bound_pages(toc: Path) -> list[str]:
+    """List what a book on paper holds: no landing page, and no docstrings."""
+    return [n for n in parse_toc_yaml(toc) if n != "index" and n.partition("/")[0] != "api"]
 
 
 def inside(name: str, address: str) -> str:

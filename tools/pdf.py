@@ -17,10 +17,9 @@ import yaml
 from bench_pages import start_browser
 from bs4 import Tag
 from files import BUILD, ROOT
-from paper import Page, place_of, read_page
+from paper import Page, bound_pages, place_of, read_page
 from playwright.sync_api import Browser, sync_playwright
 from pypdf import PdfReader
-from sphinx_external_toc.parsing import parse_toc_yaml
 
 HTML, PAPER = BUILD / "html", BUILD / "paper"
 STYLE = Path(__file__).parent / "paper_styles" / "pdf.css"
@@ -149,7 +148,7 @@ def main() -> int:
     """Print the book, and its cheat sheet alone."""
     PAPER.mkdir(exist_ok=True)
     config = yaml.safe_load(ROOT.joinpath("_config.yml").read_text(encoding="utf-8"))
-    names = [n for n in parse_toc_yaml(ROOT / "_toc.yml") if n != "index"]
+    names = bound_pages(ROOT / "_toc.yml")
     with sync_playwright() as playwright:
         browser = start_browser(playwright)
         book, sheet = PAPER / "attention.pdf", PAPER / "cheat-sheet.pdf"

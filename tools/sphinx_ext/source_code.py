@@ -4,7 +4,8 @@
     ```
 
 The page says in its own words what the docstring says, so the reader meets only code. A name that
-does not exist is a warning, and so an error in this book's build.
+does not exist is a warning, and so an error in this book's build. The name above the code leads to
+the docstring (api.py).
 """
 
 import ast
@@ -12,6 +13,7 @@ import textwrap
 from pathlib import Path
 
 from docutils import nodes
+from sphinx.addnodes import pending_xref
 from sphinx.util.docutils import SphinxDirective
 
 SRC = Path(__file__).resolve().parents[2] / "src"
@@ -80,7 +82,16 @@ class SourceDirective(SphinxDirective):
         self.env.note_dependency(str(path))
         block = nodes.literal_block(code, code, language="python")
         self.set_source_info(block)
-        caption = nodes.caption(name, "", nodes.literal(text=name))
+        link = pending_xref(
+            "",
+            nodes.literal(text=name),
+            refdomain="py",
+            reftype="obj",
+            reftarget=name,
+            refdoc=self.env.docname,
+            listing=True,
+        )
+        caption = nodes.caption(name, "", link)
         wrapper = nodes.container("", literal_block=True, classes=["literal-block-wrapper"])
         wrapper += caption
         wrapper += block
