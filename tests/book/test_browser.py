@@ -1,6 +1,7 @@
 """The rendered pages in a real browser."""
 
 import re
+from urllib.parse import quote
 
 import pytest
 from figure_table import TABLE
@@ -154,3 +155,28 @@ def test_search_finds_the_page_of_a_section(browser, homes, place):
     found = seen.page.locator("#search-results a[href*='1_03_scaled_dot_product.html']")
     found.first.wait_for(timeout=20_000)
     seen.leave()
+
+
+FOUND_FIRST = {
+    "d_k": "1_03_scaled_dot_product.html",
+    "sqrt(d_k)": "1_03_scaled_dot_product.html",
+    "softmax": "glossary.html#term-softmax",
+    "MHA": "1_06_multi_head.html",
+    "multi-head attention": "glossary.html#term-multi-head-attention",
+    "causal mask": "glossary.html#term-causal-mask",
+    "Bahdanau": "1_02_additive_attention.html",
+    "FlashAttention": "1_10_flash_attention.html",
+    "masked_softmax": "api/attention.html#attnlab.attention.masked_softmax",
+    "make_causal_mask": "api/attention.html#attnlab.masks.make_causal_mask",
+}
+
+
+def test_search_finds_symbols_words_and_functions_where_they_are_explained(browser, homes):
+    page, found = browser.new_page(), {}
+    for query in FOUND_FIRST:
+        page.goto(f"{homes['root']}search.html?q={quote(query)}")
+        first = page.locator("#search-results > ul > li > a").first
+        first.wait_for(timeout=20_000)
+        found[query] = first.get_attribute("href").removeprefix("chapters/")
+    page.close()
+    assert found == FOUND_FIRST

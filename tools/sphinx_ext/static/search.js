@@ -5,6 +5,10 @@
   if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
   const plain = Search.htmlToText;
 
+  // A function's whole name finds its docstring first; part of one never stands before the text.
+  Scorer.objPrio = { 0: 0, 1: 0, 2: 0 };
+  Scorer.objPartialMatch = 0;
+
   // What is longer than a name or a number gets brackets.
   const whole = (text) => (/^[\p{L}\p{N}⊤′.]*$/u.test(text) ? text : `(${text})`);
   const raised = (text) => (/^[⊤′]$/.test(text) ? text : `^${whole(text)}`);
