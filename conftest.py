@@ -45,6 +45,7 @@ FIRST = (
 # whatever needs a browser or builds pages, and the answers that measure time.
 SLOW_ANSWERS = (f"{ANSWERS} 1_5",)
 SLOW = (
+    "tests/book/test_api.py",
     *("*.ipynb", *WAITING, "tests/attnlab/test_flash_triton.py", "tests/nbmark/test_plugin.py"),
     *("tests/nbmark/test_own_kernel.py", "tests/nbmark/test_grade_cluster.py"),
     *("tests/nbmark/test_grade_platforms.py", "tests/attnlab/checks/test_served.py"),
