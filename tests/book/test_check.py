@@ -41,7 +41,7 @@ class Exercises:
         program = f"import sys; sys.path.insert(0, {str(ROOT / 'tools')!r})\n"
         program += f"import check, pathlib; check.ROOT = pathlib.Path({str(self.root)!r})\n"
         program += "from functools import partial; from nbmark.limits import Clock\n"
-        program += "check.tell = partial(check.tell, clock=Clock(12))\n"
+        program += "check.tell = partial(check.tell, clock=Clock(20))\n"
         command = [sys.executable, "-c", f"{program}sys.exit(check.main({name!r}))"]
         return subprocess.Popen(command, start_new_session=True, text=True, **streams)
 
